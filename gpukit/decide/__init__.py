@@ -1,0 +1,1 @@
+"""The decisions: each module chooses one thing and says why."""

@@ -1,0 +1,1 @@
+"""The stack file: its types, its reading, its schema."""
