@@ -1,0 +1,237 @@
+"""Turn the engine's raw steps (digest or events) into the model: one step per resource, properties side by side."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gpukit.report.change import (
+    STACK_TYPE,
+    Action,
+    PropertyChange,
+    ReplaceOrder,
+    ResourceStep,
+    name_of,
+    type_of,
+)
+from gpukit.report.property_paths import ABSENT, differing_paths, join_path, parse_path, value_at, with_unknowns
+from gpukit.report.redaction import is_secret_key, redact, redact_text
+
+REDACTED_CHANGE: Final = "[secret]"
+
+_ACTIONS: Final = {
+    "create": Action.CREATE,
+    "update": Action.UPDATE,
+    "delete": Action.DELETE,
+    "replace": Action.REPLACE,
+    "create-replacement": Action.REPLACE,
+    "delete-replaced": Action.REPLACE,
+    "discard-replaced": Action.REPLACE,
+    "read-replacement": Action.READ,
+    "remove-pending-replace": Action.REPLACE,
+    "import": Action.IMPORT,
+    "import-replacement": Action.REPLACE,
+    "read": Action.READ,
+    "discard": Action.FORGET,
+    "refresh": Action.SAME,
+    "same": Action.SAME,
+}
+"""Source: pulumi/sdk apitype history.go, OpType, v3.274.1."""
+
+_ENGINE_OWN_KEYS: Final = ("__defaults", "__meta", "__provider")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawState:
+    """One side of a raw step, as the engine wrote it."""
+
+    inputs: dict[str, Any] = field(default_factory=dict)
+    outputs: dict[str, Any] = field(default_factory=dict)
+    parent: str = ""
+    custom: bool = True
+    protect: bool = False
+    retain: bool = False
+    external: bool = False
+    replace_on_changes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawStep:
+    """A step as the engine wrote it; `detailed` maps paths to (kind, is a difference between inputs)."""
+
+    op: str
+    urn: str
+    old: RawState | None = None
+    new: RawState | None = None
+    diff_keys: tuple[str, ...] = ()
+    replace_keys: tuple[str, ...] = ()
+    detailed: dict[str, tuple[str, bool]] | None = None
+
+    @property
+    def type_token(self) -> str:
+        """Type token of the resource."""
+        return type_of(self.urn)
+
+    @property
+    def is_structure(self) -> bool:
+        """Whether it is the stack, a component or a provider: nothing in a cloud."""
+        state = self.new or self.old
+        return (
+            self.type_token == STACK_TYPE
+            or self.type_token.startswith("pulumi:providers:")
+            or (state is not None and not state.custom)
+        )
+
+
+def assemble_steps(raw: Iterable[RawStep]) -> tuple[tuple[ResourceStep, ...], int]:
+    """Return one step per changed resource in the input's order, and how many resources stay the same."""
+    by_urn: dict[str, list[RawStep]] = {}
+    parents: dict[str, str] = {}
+    structure: set[str] = set()
+    for step in raw:
+        parents[step.urn] = next((state.parent for state in (step.new, step.old) if state and state.parent), "")
+        if step.is_structure:
+            structure.add(step.urn)
+        else:
+            by_urn.setdefault(step.urn, []).append(step)
+    steps = []
+    unchanged = 0
+    for urn, parts in by_urn.items():
+        made = _assemble(parts, component=_component_path(urn, parents, structure))
+        if made.action is Action.SAME:
+            unchanged += 1
+        else:
+            steps.append(made)
+    return tuple(steps), unchanged
+
+
+def _assemble(parts: list[RawStep], *, component: str) -> ResourceStep:
+    actions = [_ACTIONS.get(part.op, Action.UPDATE) for part in parts]
+    ops = [part.op for part in parts]
+    main = _main_step(parts)
+    old = next((part.old for part in [main, *parts] if part.old), None)
+    new = next((part.new for part in [main, *parts] if part.new), None)
+    action = _combine(actions)
+    changes = _changes(main, old, new) if action in (Action.UPDATE, Action.REPLACE) else ()
+    if action is Action.SAME and old and new and old.protect != new.protect:
+        action = Action.UPDATE
+        changes = (PropertyChange(path="(option) protect", before=old.protect, after=new.protect),)
+    retained = bool(old and old.retain)
+    return ResourceStep(
+        urn=redact_text(main.urn),
+        type_token=main.type_token,
+        name=redact_text(name_of(main.urn)),
+        action=action,
+        parent=next((state.parent for state in (new, old) if state and state.parent), ""),
+        component=redact_text(component),
+        changes=changes,
+        forced_by=_forced_by(main, changes) if action is Action.REPLACE else (),
+        order=_order(ops),
+        protected=bool(old and old.protect),
+        retained=retained,
+        before=_shown(old.inputs) if old else {},
+        after=_shown(new.inputs) if new and action is not Action.DELETE else {},
+    )
+
+
+def _main_step(parts: list[RawStep]) -> RawStep:
+    """Return the step that carries the reasons: `replace` before its halves, else the first that does something."""
+    for wanted in ("replace", "create-replacement", "import-replacement"):
+        for part in parts:
+            if part.op == wanted:
+                return part
+    return next((part for part in parts if _ACTIONS.get(part.op) is not Action.SAME), parts[0])
+
+
+def _combine(actions: list[Action]) -> Action:
+    if Action.REPLACE in actions or {Action.CREATE, Action.DELETE} <= set(actions):
+        return Action.REPLACE
+    return next((action for action in actions if action is not Action.SAME), Action.SAME)
+
+
+def _order(ops: list[str]) -> ReplaceOrder:
+    make = next((index for index, op in enumerate(ops) if op in ("create-replacement", "import-replacement")), None)
+    drop = next((index for index, op in enumerate(ops) if op in ("delete-replaced", "discard-replaced")), None)
+    if make is None or drop is None:
+        return ReplaceOrder.NOT_SAID
+    return ReplaceOrder.CREATE_FIRST if make < drop else ReplaceOrder.DELETE_FIRST
+
+
+def _forced_by(step: RawStep, changes: tuple[PropertyChange, ...]) -> tuple[str, ...]:
+    paths = [change.path for change in changes if change.forces_replacement]
+    keys = [key for key in step.replace_keys if not any(parse_path(path)[:1] == (key,) for path in paths)]
+    return tuple(dict.fromkeys([*paths, *keys]))
+
+
+def _changes(step: RawStep, old: RawState | None, new: RawState | None) -> tuple[PropertyChange, ...]:
+    before_inputs = _shown(old.inputs) if old else {}
+    after_inputs = _shown(new.inputs) if new else {}
+    before_outputs = _shown(old.outputs) if old else {}
+    paths: dict[str, tuple[str, bool]] = {}
+    if step.detailed:
+        paths = dict(step.detailed)
+    else:
+        keys = set(step.diff_keys) | set(step.replace_keys)
+        for path in differing_paths(before_inputs, after_inputs):
+            paths[path] = ("update", True)
+        for key in keys:
+            if not any(parse_path(path)[:1] == parse_path(key)[:1] for path in paths):
+                paths[key] = ("update", False)
+    changes = []
+    for path in sorted(paths):
+        kind, _input_diff = paths[path]
+        head = str(parse_path(path)[0])
+        if head in _ENGINE_OWN_KEYS:
+            continue
+        before = value_at(before_inputs, path)
+        after = value_at(after_inputs, path)
+        in_inputs = before is not ABSENT or after is not ABSENT
+        if before is ABSENT:
+            before = value_at(before_outputs, path)
+        forces = kind.endswith("-replace") or (not step.detailed and head in step.replace_keys)
+        changes.append(
+            PropertyChange(
+                path=redact_text(path),
+                before=_hidden_by_path(path, before),
+                after=_hidden_by_path(path, after),
+                forces_replacement=forces,
+                computed=not forces and (not in_inputs or (before == after and _is_plain(before))),
+            )
+        )
+    return tuple(changes)
+
+
+def _is_plain(value: Any) -> bool:
+    """A hidden value may have changed behind the same mark, so its change is never noise."""
+    return value is not ABSENT and REDACTED_CHANGE not in str(value)
+
+
+def _hidden_by_path(path: str, value: Any) -> Any:
+    if value is ABSENT:
+        return None
+    if any(isinstance(part, str) and is_secret_key(part) for part in parse_path(path)) and isinstance(value, str):
+        return redact({"value": value, "name": str(parse_path(path)[-1])}).get("value")
+    return value
+
+
+def _shown(properties: dict[str, Any]) -> dict[str, Any]:
+    shown = redact({key: value for key, value in properties.items() if key not in _ENGINE_OWN_KEYS})
+    return with_unknowns(shown) if isinstance(shown, dict) else {}
+
+
+def _component_path(urn: str, parents: dict[str, str], structure: set[str]) -> str:
+    names: list[str] = []
+    seen = {urn}
+    here = parents.get(urn, "")
+    while here and here not in seen:
+        seen.add(here)
+        token = type_of(here)
+        if token == STACK_TYPE:
+            break
+        # A parent outside the input is a component unless its token is a provider's (`aws:eks/cluster:Cluster`).
+        if here in structure or (here not in parents and "/" not in token):
+            names.append(name_of(here))
+        here = parents.get(here, "")
+    return " / ".join(reversed(names))
+
+
+__all__ = ["RawState", "RawStep", "assemble_steps", "join_path"]
