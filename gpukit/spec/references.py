@@ -8,7 +8,7 @@ the rest is still planned and checked.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from gpukit.catalog.fact import UnknownName
 from gpukit.finding import Finding, Severity, sort_findings
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gpukit.spec.model import CapacitySpec, ClusterSpec, PhaseSpec, PoolSpec, StorageSpec
 
 _MAX_LISTED = 12
+_Spec = TypeVar("_Spec")
 
 
 def check_references(spec: "ClusterSpec", catalog: "Catalog") -> "tuple[tuple[Finding, ...], ClusterSpec]":
@@ -42,26 +43,28 @@ def check_references(spec: "ClusterSpec", catalog: "Catalog") -> "tuple[tuple[Fi
     for name, zone in spec.cooling_zones.items():
         path = show_path(("cooling_zones", name, "availability_zone"))
         bad = zone.availability_zone is not None and not _check_zone(zone.availability_zone, path, region, found)
-        cooling_zones[name] = replace(zone, availability_zone=None) if bad else zone
+        cooling_zones[name] = _changed(zone, {"availability_zone": None}) if bad else zone
     network = spec.network
     if network.availability_zones:
         kept_zones = _check_zones(network.availability_zones, ("network", "availability_zones"), region, found)
         if kept_zones != network.availability_zones:
-            network = replace(network, availability_zones=kept_zones or None)
+            network = _changed(network, {"availability_zones": kept_zones or None})
     if network.existing is not None:
         for zone_name in network.existing.subnets:
             _check_zone(zone_name, show_path(("network", "existing", "subnets", zone_name)), region, found)
     phases = _check_phases(spec, pools, found)
     if not found.findings:
         return (), spec
-    pruned = replace(
+    pruned = _changed(
         spec,
-        region=region,
-        pools=pools,
-        storage=storage,
-        cooling_zones=cooling_zones,
-        network=network,
-        phases=phases,
+        {
+            "region": region,
+            "pools": pools,
+            "storage": storage,
+            "cooling_zones": cooling_zones,
+            "network": network,
+            "phases": phases,
+        },
     )
     return sort_findings(found.findings), pruned
 
@@ -165,7 +168,7 @@ def _check_pool(
     if plannable is None:
         return None
     changes.update(plannable)
-    return replace(pool, **changes) if changes else pool
+    return _changed(pool, changes) if changes else pool
 
 
 def _check_types(name: str, pool: "PoolSpec", names: _Names, found: _Found) -> dict[str, Any] | None:
@@ -244,10 +247,10 @@ def _check_source(
         zone = reservation.availability_zone
         path = show_path((*where, "reservations", number, "availability_zone"))
         if zone is not None and not _check_zone(zone, path, region, found):
-            reservation = replace(reservation, availability_zone=None)
+            reservation = _changed(reservation, {"availability_zone": None})
         reservations.append(reservation)
     if reservations != list(source.reservations):
-        return replace(source, reservations=reservations)
+        return _changed(source, {"reservations": reservations})
     return source
 
 
@@ -273,7 +276,7 @@ def _check_store(
         store.availability_zone, show_path(("storage", name, "availability_zone")), region, found
     ):
         changes["availability_zone"] = None
-    return replace(store, **changes) if changes else store
+    return _changed(store, changes) if changes else store
 
 
 def _check_phases(spec: "ClusterSpec", pools: "dict[str, PoolSpec]", found: _Found) -> "dict[str, PhaseSpec]":
@@ -290,7 +293,7 @@ def _check_phases(spec: "ClusterSpec", pools: "dict[str, PoolSpec]", found: _Fou
                 )
         kept = [pool for pool in phase.pools if pool in pools]
         if kept:
-            phases[name] = phase if kept == list(phase.pools) else replace(phase, pools=kept)
+            phases[name] = phase if kept == list(phase.pools) else _changed(phase, {"pools": kept})
     return phases
 
 
@@ -343,6 +346,10 @@ def zone_id_prefix(region: str) -> str:
     """
     *words, number = region.split("-")
     return "".join(_DIRECTIONS.get(word, "g" if word == "gov" else word) for word in words) + number
+
+
+def _changed(item: _Spec, changes: dict[str, Any]) -> _Spec:
+    return cast(_Spec, replace(cast(Any, item), **changes))
 
 
 def _defined(what: str, names: Iterable[str]) -> str:
