@@ -8,6 +8,7 @@ section cannot fake a marker: `<` is escaped by every renderer, and stack names 
 import re
 from collections.abc import Mapping
 from typing import Final
+from urllib.parse import unquote
 
 from gpukit.report.escaping import code, marker_word
 from gpukit.report.markdown import MAX_COMMENT_CHARS
@@ -36,7 +37,7 @@ def build_comment(sections: Mapping[str, str], *, limit: int = MAX_COMMENT_CHARS
     Where the sections together are too long, folded parts go first, then tables of the largest section; head lines,
     refusals and Danger stay in every section.
     """
-    bodies = {marker_word(stack) or "%00": text.strip("\n") for stack, text in sections.items()}
+    bodies = {_word(stack): text.strip("\n") for stack, text in sections.items()}
     return _build_from_words(bodies, limit=limit, marker=marker)
 
 
@@ -44,19 +45,29 @@ def merge_section(
     existing: str, stack: str, section: str, *, limit: int = MAX_COMMENT_CHARS, marker: str = COMMENT_MARKER
 ) -> str:
     """Return an existing comment with the section of one stack put in or replaced; other stacks' stay."""
-    bodies = sections_in(existing)
-    bodies[marker_word(stack) or "%00"] = section.strip("\n")
+    bodies = {_word(name): body for name, body in sections_in(existing).items()}
+    bodies[_word(stack)] = section.strip("\n")
     return _build_from_words(bodies, limit=limit, marker=marker)
 
 
 def sections_in(comment: str) -> dict[str, str]:
-    """Return the sections of a comment by the stack's word in the marker."""
-    return {match["word"]: match["body"] for match in _SECTION.finditer(comment.replace("\r\n", "\n"))}
+    """Return the sections of a comment by stack name; code hosts change line ends."""
+    found = _SECTION.finditer(comment.replace("\r\n", "\n"))
+    return {unquote(match["word"]).removeprefix("\0"): match["body"] for match in found}
+
+
+def section_names(comment: str) -> frozenset[str]:
+    """Return the stacks that a comment has a section of."""
+    return frozenset(sections_in(comment))
 
 
 def has_section(comment: str, stack: str, section: str) -> bool:
-    """Tell whether a comment carries exactly this section of the stack; code hosts change line ends."""
-    return sections_in(comment).get(marker_word(stack) or "%00", "").strip() == section.strip()
+    """Tell whether a comment carries exactly this section of the stack."""
+    return sections_in(comment).get(stack, "").strip() == section.replace("\r\n", "\n").strip()
+
+
+def _word(stack: str) -> str:
+    return marker_word(stack) or "%00"
 
 
 def _build_from_words(bodies: dict[str, str], *, limit: int, marker: str) -> str:
@@ -82,7 +93,7 @@ def _overview(bodies: dict[str, str]) -> str:
     verdicts = {word: _verdict_of(body) for word, body in bodies.items()}
     worst = min(verdicts.values(), key=list(Verdict).index)
     each = ", ".join(
-        f"{code(word)} {verdict.value.lower()}"
+        f"{code(unquote(word))} {verdict.value.lower()}"
         for word, verdict in sorted(verdicts.items(), key=lambda item: (list(Verdict).index(item[1]), item[0]))
     )
     return f"**{worst.value}**, {len(bodies)} stacks: {each}"

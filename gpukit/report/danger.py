@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from gpukit.report.change import Action, Change, ReplaceOrder, ResourceStep
+from gpukit.report.change import Action, Change, ResourceStep
 from gpukit.report.property_paths import ABSENT, parse_path, value_at
 
 GPU_AMI_MARKS: Final = ("NVIDIA", "NEURON")
@@ -124,8 +124,6 @@ def _loss(step: ResourceStep, change: Change, subject: str, weight: int, loses: 
         hints.append("retain on delete: the old one stays in the cloud, costs on, and nobody manages it")
     if not replaced and (twin := _renamed_twin(step, change)):
         hints.append(f"{twin} has the same inputs: if this is a rename, add an alias and nothing is lost")
-    if replaced and step.order is ReplaceOrder.NOT_SAID:
-        hints.append("the preview does not say which half comes first: add --show-replacement-steps")
     forgotten = step.action is Action.FORGET or (step.retained and not replaced)
     return Danger(
         step=step,

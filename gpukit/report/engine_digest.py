@@ -17,9 +17,9 @@ from gpukit.report.change import (
     UnreadablePreview,
     stack_and_project_of,
 )
+from gpukit.report.engine_messages import clean_message
 from gpukit.report.engine_steps import RawState, RawStep, assemble_steps
 from gpukit.report.numbers import numbers_from_outputs
-from gpukit.report.redaction import redact_text
 
 SOURCE = "engine digest"
 
@@ -111,7 +111,7 @@ def _messages(diagnostics: list[Any]) -> list[Message]:
         if not isinstance(item, dict):
             continue
         severity = str(item.get("severity", "info"))
-        text = redact_text((str(item.get("prefix", "")) + str(item.get("message", ""))).strip())
+        text = clean_message(str(item.get("prefix", "")) + str(item.get("message", "")))
         if severity in ("error", "warning") and text:
             kept.append(Message(level=severity, text=text, urn=str(item.get("urn", ""))))
     return kept

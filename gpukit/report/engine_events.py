@@ -7,7 +7,6 @@ Format: pulumi/sdk apitype events.go (EngineEvent), v3.274.1.
 """
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -20,9 +19,9 @@ from gpukit.report.change import (
     UnreadablePreview,
     stack_and_project_of,
 )
+from gpukit.report.engine_messages import clean_message
 from gpukit.report.engine_steps import RawState, RawStep, assemble_steps
 from gpukit.report.numbers import numbers_from_outputs
-from gpukit.report.redaction import redact_text
 
 SOURCE = "engine events"
 
@@ -47,8 +46,6 @@ _EVENT_KINDS: Final = frozenset(
         "errorEvent",
     }
 )
-_COLOUR_MARK: Final = re.compile(r"<\{%[^%]*%\}>")
-_STRUCTURE_DONE: Final = frozenset({"same", "create", "update"})
 
 
 def parse_engine_events(text: str, *, stack: str = "", where: str = "the events") -> Change:
@@ -178,7 +175,7 @@ def _messages(event: dict[str, Any]) -> list[Message]:
         severity = str(item.get("severity", "info"))
         if item.get("ephemeral") or severity not in ("error", "warning"):
             return []
-        text = _plain(f"{item.get('prefix', '')}{item.get('message', '')}")
+        text = clean_message(f"{item.get('prefix', '')}{item.get('message', '')}")
         return [Message(level=severity, text=text, urn=str(item.get("urn", "")))] if text else []
     if "policyEvent" in event:
         item = event["policyEvent"]
@@ -189,17 +186,13 @@ def _messages(event: dict[str, Any]) -> list[Message]:
         return [
             Message(
                 level=level,
-                text=_plain(f"policy {pack}: {item.get('message', '')}"),
+                text=clean_message(f"policy {pack}: {item.get('message', '')}"),
                 urn=str(item.get("resourceUrn", "")),
             )
         ]
     if "errorEvent" in event:
-        return [Message(level="error", text=_plain(str(event["errorEvent"].get("error", ""))))]
+        return [Message(level="error", text=clean_message(str(event["errorEvent"].get("error", ""))))]
     return []
-
-
-def _plain(text: str) -> str:
-    return redact_text(_COLOUR_MARK.sub("", text).strip())
 
 
 def _before(stack_step: RawStep | None) -> Numbers:

@@ -37,6 +37,9 @@ _ACTIONS: Final = {
 }
 """Source: pulumi/sdk apitype history.go, OpType, v3.274.1."""
 
+_MAX_PARTS: Final = 8
+"""A property that differs in more places than these is shown as one."""
+
 _ENGINE_OWN_KEYS: Final = ("__defaults", "__meta", "__provider")
 
 
@@ -177,8 +180,8 @@ def _changes(step: RawStep, old: RawState | None, new: RawState | None) -> tuple
             if not any(parse_path(path)[:1] == parse_path(key)[:1] for path in paths):
                 paths[key] = ("update", False)
     changes = []
-    for path in sorted(paths):
-        kind, _input_diff = paths[path]
+    for path in sorted(_in_parts(paths, before_inputs, after_inputs)):
+        kind = next(kind for whole, (kind, _) in paths.items() if _lies_in(path, whole))
         head = str(parse_path(path)[0])
         if head in _ENGINE_OWN_KEYS:
             continue
@@ -198,6 +201,21 @@ def _changes(step: RawStep, old: RawState | None, new: RawState | None) -> tuple
             )
         )
     return tuple(changes)
+
+
+def _in_parts(paths: Iterable[str], before: dict[str, Any], after: dict[str, Any]) -> set[str]:
+    """Split a difference between two objects into its smallest parts; some providers name only the property."""
+    parts: set[str] = set()
+    for path in paths:
+        old, new = value_at(before, path), value_at(after, path)
+        inner = differing_paths(old, new, parse_path(path)) if isinstance(old, (dict, list)) else []
+        parts.update(inner if inner and isinstance(new, (dict, list)) and len(inner) <= _MAX_PARTS else [path])
+    return parts
+
+
+def _lies_in(path: str, whole: str) -> bool:
+    parts = parse_path(whole)
+    return path == whole or parse_path(path)[: len(parts)] == parts
 
 
 def _is_plain(value: Any) -> bool:

@@ -203,7 +203,7 @@ def _refusals_of(gate: Gate, change: Change, dangers: Sequence[Danger]) -> list[
             return [
                 Refusal(
                     gate=gate,
-                    what=f"{danger.subject} `{danger.step.name}` would be {_harm_words(danger.harm)}",
+                    what=f'{danger.subject} "{danger.step.name}" would be {_harm_words(danger.harm)}',
                     urn=danger.step.urn,
                     name=danger.step.name,
                     type_token=danger.step.type_token,
@@ -224,7 +224,7 @@ def _refusals_of(gate: Gate, change: Change, dangers: Sequence[Danger]) -> list[
             return _unknowns(gate, change)
         case GateKind.FINDING:
             return [
-                Refusal(gate=gate, what=f"{finding.code} at `{finding.path}`: {finding.problem}", name=finding.path)
+                Refusal(gate=gate, what=f"{finding.code} at {finding.path}: {finding.problem}", name=finding.path)
                 for finding in change.findings
                 if gate.code in (finding.code, finding.severity.value)
             ]
@@ -237,7 +237,7 @@ def _by_action(gate: Gate, change: Change, action: Action, words: str) -> list[R
     return [
         Refusal(
             gate=gate,
-            what=f"`{step.name}` ({step.type_token}) {words}"
+            what=f'"{step.name}" ({step.type_token}) {words}'
             + (f", forced by {', '.join(step.forced_by)}" if step.forced_by else ""),
             urn=step.urn,
             name=step.name,
@@ -283,7 +283,7 @@ def _unknowns(gate: Gate, change: Change) -> list[Refusal]:
     found += [
         Refusal(
             gate=gate,
-            what=f"{finding.code} at `{finding.path}` could not be checked: {finding.problem}",
+            what=f"{finding.code} at {finding.path} could not be checked: {finding.problem}",
             name=finding.path,
         )
         for finding in change.findings
@@ -295,7 +295,7 @@ def _unknowns(gate: Gate, change: Change) -> list[Refusal]:
         found += [
             Refusal(
                 gate=gate,
-                what=f"`{step.name}` would be replaced only because {path} is not known yet",
+                what=f'"{step.name}" would be replaced only because {path} is not known yet',
                 urn=step.urn,
                 name=step.name,
                 type_token=step.type_token,

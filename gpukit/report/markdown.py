@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Final
 
 from gpukit.finding import Severity
-from gpukit.report.change import UNKNOWN, Action, Change, ResourceStep, name_of
+from gpukit.report.change import UNKNOWN, Action, Change, ReplaceOrder, ResourceStep, name_of
 from gpukit.report.danger import Danger, Harm
 from gpukit.report.escaping import code, prose, value_text
 from gpukit.report.gates import GateResult
@@ -79,7 +79,7 @@ def _head(change: Change, dangers: tuple[Danger, ...], gate: GateResult | None) 
     elif verdict is Verdict.INCOMPLETE:
         words += ": the preview did not finish"
     numbers = numbers_in_a_line(change.before, change.after).replace("->", "→")
-    return f"{words} · {count_words(change)} · {numbers}".replace("$/", "\\$/")
+    return f"{words} · {count_words(change)} · " + numbers.replace("$/", "\\$/")
 
 
 def _numbers_table(change: Change) -> list[str]:
@@ -123,6 +123,8 @@ def _dangers(dangers: Sequence[Danger], *, budget: int) -> str:
         text = f"### Danger ({len(dangers):,})\n" + "\n".join(form(dangers))
         if len(text) <= budget:
             break
+    if any(d.step.action is Action.REPLACE and d.step.order is ReplaceOrder.NOT_SAID for d in dangers):
+        text += "\n\nThe preview does not say which half of a replacement comes first; `--show-replacement-steps` does."
     return text
 
 
