@@ -134,3 +134,19 @@ def _applies(rule: CommunicationRule, stack: Stack, *, efa: bool, instance_famil
 
 def _by_name(setting: Setting) -> str:
     return setting.variable
+
+
+def explain_variable(rules: tuple[CommunicationRule, ...], variable: str, value: str) -> str:
+    """Return why a variable is set, for a comment beside it; the user's own one where no rule knows it."""
+    for rule in rules:
+        if rule.variable == variable and rule.action == "set" and rule.value == value:
+            return rule.reason
+    return _PRECISION_REASONS.get(variable, "set by the stack file")
+
+
+_PRECISION_REASONS = {
+    "GPUKIT_GPU_ARCHITECTURE": "the GPU generation that the next lines follow from",
+    "GPUKIT_LOSS_SCALING": "1 where FP16 gradients would underflow, 0 with BF16",
+    "GPUKIT_PRECISIONS": "the formats that the tensor cores take",
+    "GPUKIT_TRAINING_PRECISION": "read by gpukit_runtime for PyTorch autocast and the TensorFlow policy",
+}
