@@ -1,6 +1,10 @@
 """A number that is told to people, with where and when it was read."""
 
 from dataclasses import dataclass
+from typing import Annotated
+
+Filled = Annotated[str, "filled"]
+"""Text of a table that may not be empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,12 +22,12 @@ class Fact:
 class Source:
     """Where a slug points to, and how far to trust it: high, medium, low or derived."""
 
-    slug: str
-    where: str
+    slug: Filled
+    where: Filled
     kind: str
     trust: str
     note: str
-    as_of: str
+    as_of: Filled
 
 
 class CatalogError(ValueError):

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from gpukit.catalog.fact import Filled
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceType:
@@ -11,11 +13,11 @@ class InstanceType:
     Prices are on-demand list prices for Linux in us-east-1, in USD.
     """
 
-    name: str
-    family: str
+    name: Filled
+    family: Filled
     vcpu: int
     memory_gib: float | None
-    gpu_model: str
+    gpu_model: Filled
     """A row of the GPU models."""
     gpu_count: float
     """Whole GPUs, or a fraction of one where the type shares it (g6f, gr6f)."""
@@ -40,7 +42,7 @@ class InstanceType:
     gpudirect_rdma: bool | None
     local_nvme_count: int | None
     local_nvme_gb_each: float | None
-    architecture: str
+    architecture: Filled
     """x86_64 | arm64"""
     hypervisor: str
     nitro_version: str
@@ -64,10 +66,10 @@ class InstanceType:
     placement_group_strategies: tuple[str, ...]
     ultraserver_only: bool | None
     liquid_only: bool
-    status: str
+    status: Filled
     """current | previous (sold, API calls it a previous generation) | legacy | announced"""
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
     @property
@@ -89,7 +91,7 @@ class InstanceType:
 class NetworkCardRange:
     """Network cards of a type that are alike, as the table writes them."""
 
-    instance_type: str
+    instance_type: Filled
     card_from: int
     card_to: int
     max_enis: int | None
@@ -98,8 +100,8 @@ class NetworkCardRange:
     ena_gbps: float | None
     efa_default: bool
     efa_default_device_index: int | None
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
 
@@ -112,7 +114,7 @@ class NetworkCard:
     with `efa_default` takes one `efa-only` interface at `efa_default_device_index`.
     """
 
-    instance_type: str
+    instance_type: Filled
     index: int
     max_enis: int | None
     """0 where the API lists the card but no interface may be attached to it."""
@@ -122,8 +124,8 @@ class NetworkCard:
     ena_gbps: float | None
     efa_default: bool
     efa_default_device_index: int | None
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
     @property
@@ -138,8 +140,8 @@ class GpuModel:
     One GPU. Rates are dense (without sparsity) per GPU; 0 means that the precision is not supported, None unknown.
     """
 
-    model: str
-    architecture: str
+    model: Filled
+    architecture: Filled
     form_factor: str
     compute_capability: str
     memory_gb: float
@@ -169,8 +171,8 @@ class GpuModel:
     open_kernel_modules: str
     """no | yes | required"""
     aws_families: tuple[str, ...]
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     confidence: str
     """sourced | mixed | memory"""
     doubts: str = ""
@@ -184,9 +186,9 @@ class GpuModel:
 class UltraServer:
     """A rack-scale unit that is sold whole: its instances share one NVLink domain."""
 
-    name: str
+    name: Filled
     instances: int
-    instance_type: str
+    instance_type: Filled
     gpus: int
     vcpu: int | None
     memory_gib: float | None
@@ -198,8 +200,8 @@ class UltraServer:
     fp8_dense_pflops: float | None
     racks: float
     purchase: str
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
 
@@ -207,18 +209,18 @@ class UltraServer:
 class HelperType:
     """An instance type without GPUs, for system, login and CPU pools. The price is in the prices as `ec2/<name>`."""
 
-    name: str
-    family: str
+    name: Filled
+    family: Filled
     vcpu: int
     memory_gib: float
-    architecture: str
+    architecture: Filled
     network_gbps: float
     max_enis: int
     ipv4_per_eni: int
     max_pods: int
     ebs_mbps_max: int | None
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
 
@@ -226,13 +228,13 @@ class HelperType:
 class NodePower:
     """Electrical power of one instance's share of its server at full load, in kW."""
 
-    instance_type: str
+    instance_type: Filled
     kw: float
-    kind: str
+    kind: Filled
     """vendor-maximum | estimate"""
     basis: str
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
 
@@ -240,15 +242,15 @@ class NodePower:
 class ServerPower:
     """Measured or stated power of a server, rack, GPU or part, in watts."""
 
-    system: str
+    system: Filled
     scope: str
     gpus: float
     power_w: float
     basis: str
     idle_or_avg_w: str
     confidence: str
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
 
@@ -256,7 +258,7 @@ class ServerPower:
 class PowerRule:
     """How a node's power is derived: a share of a known server, or its parts times an overhead."""
 
-    id: str
+    id: Filled
     applies_to: tuple[str, ...]
     method: str
     """server-share | parts"""
@@ -265,6 +267,6 @@ class PowerRule:
     overhead: float | None
     w_per_vcpu: float | None
     w_per_gib: float | None
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""

@@ -2,20 +2,22 @@
 
 from dataclasses import dataclass
 
+from gpukit.catalog.fact import Filled
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class K8sComponent:
     """A Kubernetes add-on or tool at the version that was current."""
 
-    component: str
+    component: Filled
     chart: str
     chart_repo: str
     chart_version: str
     app_version: str
     version_date: str
     note: str
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
 
@@ -23,13 +25,13 @@ class K8sComponent:
 class NcclEnvRule:
     """What to do with one environment variable: set, set only if, set if, forbid, leave, optional, flag, unneeded."""
 
-    variable: str
+    variable: Filled
     value: str
     action: str
     condition: str
     reason: str
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
 
@@ -47,8 +49,8 @@ class NcclPlatform:
     topology_file: str
     efa_hw_counters_gdaki: bool
     env_set_by_plugin: str
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
 
@@ -63,10 +65,10 @@ class BusBandwidth:
     collective: str
     message: str
     bus_gb_s: float
-    kind: str
+    kind: Filled
     date: str
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
 
@@ -79,8 +81,8 @@ class OsSetting:
     value: str
     applies_to: str
     reason: str
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
 
@@ -94,8 +96,8 @@ class FailureRate:
     days: float | None
     gpus: int | None
     unit: str
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
 
@@ -104,7 +106,7 @@ class TrainingPoint:
     """A published training throughput."""
 
     study: str
-    model: str
+    model: Filled
     params_b: float | None
     hidden: int | None
     layers: int | None
@@ -120,8 +122,8 @@ class TrainingPoint:
     utilization_pct: float | None
     utilization_kind: str
     aggregate_pflops: float | None
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
 
@@ -129,7 +131,7 @@ class TrainingPoint:
 class TrainingRun:
     """A whole published training: model, tokens, hours, energy, carbon."""
 
-    model: str
+    model: Filled
     params: float | None
     tokens: float | None
     flops: float | None
@@ -142,6 +144,6 @@ class TrainingRun:
     pue: float | None
     tco2e_location_based: float | None
     implied_gco2_per_kwh_it: float | None
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""

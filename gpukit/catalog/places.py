@@ -2,20 +2,20 @@
 
 from dataclasses import dataclass
 
-from gpukit.catalog.fact import Fact
+from gpukit.catalog.fact import Fact, Filled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
     """One AWS region."""
 
-    name: str
+    name: Filled
     title: str
     partition: str
     opt_in: bool | None
     """Whether an account must switch it on first."""
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
 
@@ -28,13 +28,13 @@ class Zone:
     where AWS shuffles names.
     """
 
-    region: str
-    name: str
-    id: str
-    kind: str
+    region: Filled
+    name: Filled
+    id: Filled
+    kind: Filled
     """availability-zone | local-zone"""
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
 
@@ -42,11 +42,11 @@ class Zone:
 class Offering:
     """An instance type offered in a region, in the zones with these ids."""
 
-    instance_type: str
-    region: str
+    instance_type: Filled
+    region: Filled
     zone_ids: tuple[str, ...]
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
 
@@ -59,15 +59,15 @@ class RegionEnergy:
     """
 
     provider: str
-    region: str
+    region: Filled
     location: str
     country: str
     grid_gco2_kwh: float | None
-    """Regional grid or the provider's own figure."""
+    """The finest figure found: the provider's, a regional grid, or for new regions the nation."""
     grid_year: int | None
     grid_basis: str
     alt_gco2_kwh: float | None
-    """National average."""
+    """A second figure, or the only one: a state's or a nation's average. See `alt_basis`."""
     alt_year: int | None
     alt_basis: str
     ccf_gco2_kwh: float | None
@@ -76,8 +76,8 @@ class RegionEnergy:
     pue_year: int | None
     pue_basis: str
     wue_l_per_kwh: float | None
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
     def carbon(self) -> Fact | None:
@@ -97,14 +97,14 @@ class RegionEnergy:
 class FacilityFigure:
     """A published figure on data-centre efficiency: PUE, renewable share, heat to liquid."""
 
-    id: str
+    id: Filled
     scope: str
     metric: str
     value: float
-    unit: str
+    unit: Filled
     year: str
-    kind: str
+    kind: Filled
     confidence: str
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""

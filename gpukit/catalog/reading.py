@@ -6,7 +6,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gpukit.catalog.fact import CatalogError
+from gpukit.catalog.fact import CatalogError, Filled
 
 Row = TypeVar("Row")
 LIST_MARK = "|"
@@ -118,6 +118,7 @@ def _converters(row_type: type[Any]) -> dict[str, tuple[Callable[[str], Any], An
         return made
     known: dict[Any, tuple[Callable[[str], Any], Any]] = {
         str: (str, ""),
+        Filled: (str, MISSING),
         int: (_whole, MISSING),
         float: (_number, MISSING),
         bool: (_truth, MISSING),
@@ -128,10 +129,6 @@ def _converters(row_type: type[Any]) -> dict[str, tuple[Callable[[str], Any], An
         tuple[int, ...]: (_wholes, ()),
     }
     converters = {field.name: known[field.type] for field in fields(row_type)}
-    for column in ("source", "as_of"):
-        # A row without its source is refused, whatever else it says.
-        if column in converters:
-            converters[column] = (str, MISSING)
     _converters_made[row_type] = converters
     return converters
 

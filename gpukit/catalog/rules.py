@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from gpukit.catalog.fact import Fact
+from gpukit.catalog.fact import Fact, Filled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
     """One quota or hard limit at its default. `value` is None where it is a rule in words, then `value_text` has it."""
 
-    id: str
+    id: Filled
     area: str
     what: str
     value: float | None
@@ -22,8 +22,8 @@ class Limit:
     quota_code: str
     bites_when: str
     rule: str
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
 
@@ -31,12 +31,12 @@ class Limit:
 class CapacityBlockRule:
     """One number that AWS sets for Capacity Blocks."""
 
-    id: str
+    id: Filled
     rule: str
     value: float
     unit: str
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
 
@@ -48,9 +48,9 @@ class CapacityMode:
     `nodes` (1 | 2+ | any), `efa` (yes | no | any) and `reservation` (none | id | resource-group) say where it applies.
     """
 
-    mode: str
+    mode: Filled
     """on-demand | spot | reserved | capacity-block"""
-    reservation: str
+    reservation: Filled
     nodes: str
     efa: str
     placement_group: str
@@ -72,8 +72,8 @@ class CapacityMode:
     instance_types: str
     """one | several"""
     because: str
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
     def covers(self, *, mode: str, nodes: int, efa: bool, reservation: str) -> bool:
@@ -90,8 +90,8 @@ class CapacityMode:
 class CapacityBlockPrice:
     """List price of a Capacity Block, per hour of an instance or of a whole UltraServer."""
 
-    name: str
-    kind: str
+    name: Filled
+    kind: Filled
     """instance | ultraserver"""
     instances: int
     gpus: int
@@ -100,8 +100,8 @@ class CapacityBlockPrice:
     zones: tuple[str, ...]
     usd_per_hour: float
     usd_per_hour_per_gpu: float
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
 
@@ -109,14 +109,14 @@ class CapacityBlockPrice:
 class Price:
     """One list price in USD for its unit; `usd` None where none was found."""
 
-    id: str
+    id: Filled
     service: str
     what: str
     usd: float | None
     unit: str
-    region: str
-    source: str
-    as_of: str
+    region: Filled
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
     def fact(self) -> Fact | None:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from gpukit.catalog.fact import Filled
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageOffer:
@@ -11,9 +13,9 @@ class StorageOffer:
     Legal capacities are `valid_gib`, then (for Lustre) every multiple of `increment_gib` up to `max_gib`.
     """
 
-    id: str
+    id: Filled
     service: str
-    kind: str
+    kind: Filled
     """lustre | efs | s3 | ebs | local-nvme"""
     deployment_type: str
     storage_class: str
@@ -38,8 +40,8 @@ class StorageOffer:
     price_region: str
     price_as_of: str
     rules: str
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
 
     def is_legal_gib(self, gib: int) -> bool | None:
@@ -65,13 +67,13 @@ class MetadataIops:
     """Metadata IOPS that a Lustre file system gets or may be given, by its capacity."""
 
     file_system_type: str
-    mode: str
+    mode: Filled
     """AUTOMATIC | USER_PROVISIONED | cost"""
     key: str
     key_min: int | None
     key_max: int | None
     metadata_iops: int | None
     rule: str
-    source: str
-    as_of: str
+    source: Filled
+    as_of: Filled
     doubts: str = ""
