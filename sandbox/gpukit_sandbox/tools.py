@@ -23,7 +23,7 @@ from gpukit_sandbox.errors import MissingTool, UnknownName
 
 Progress = Callable[[str], None]
 
-GO_DOWNLOAD_HINT: Final = "install Go 1.26 or newer (https://go.dev/doc/install), or put the official {binary} on PATH"
+GO_DOWNLOAD_HINT: Final = "install Go 1.26 or newer, or put the official {binary} on PATH"
 PROGRESS_EVERY_SECONDS: Final = 15.0
 
 

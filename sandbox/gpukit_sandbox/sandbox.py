@@ -1,0 +1,206 @@
+"""
+One sandbox: the AWS double's server, the engine's own state and the executables, started and ended together.
+
+    box = Sandbox("default")
+    box.up(print)
+    box.run(["pulumi", "preview"])
+    box.down(purge=True)
+"""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from gpukit_sandbox import processes, tools
+from gpukit_sandbox.errors import MissingTool, PartFailed, SandboxError
+from gpukit_sandbox.executables import write_executables
+from gpukit_sandbox.processes import Part
+from gpukit_sandbox.state import DEFAULT_NAME, StateDirectory, read_json, state_directory, write_json
+
+Progress = Callable[[str], None]
+
+CLOUD_MODULE: Final = "gpukit_sandbox.cloud"
+CLOUD_READY_SECONDS: Final = 60.0
+PASSPHRASE: Final = "gpukit-sandbox"
+"""Encrypts the sandbox's own stacks; it guards nothing, and a real stack never sees it."""
+ACCESS_KEY: Final = "sandbox"
+"""Not a key of any account: the double asks for some words here and ignores them."""
+
+
+class Sandbox:
+    """A named sandbox. Two names share nothing but the tool cache."""
+
+    def __init__(self, name: str = DEFAULT_NAME) -> None:
+        """Bind the name; start nothing. Raises UnknownName for a name that cannot be a directory."""
+        self.name = name
+        self.directory: StateDirectory = state_directory(name)
+
+    # Life
+
+    def up(self, progress: Progress | None = None) -> dict[str, Any]:
+        """
+        Start what does not run yet and return the status.
+
+        Finds or builds the engine, writes the executables, starts the AWS double. Raises MissingTool or PartFailed.
+        """
+        say = progress or _silent
+        _require_packages()
+        tools.find_tool("pulumi", say)
+        with self.directory.locked():
+            self.directory.make()
+            write_executables(self.directory.bin)
+            self._start_cloud(say)
+        return self.status()
+
+    def status(self) -> dict[str, Any]:
+        """Return name, whether it runs, endpoint, parts and the stacks that the engine knows; starts nothing."""
+        parts = self._parts()
+        running = {part.name: processes.is_running(part) for part in parts}
+        cloud = read_json(self.directory.cloud / "cloud.json") if running.get("cloud") else {}
+        return {
+            "name": self.name,
+            "running": bool(parts) and all(running.values()),
+            "directory": str(self.directory.root),
+            "endpoint": cloud.get("endpoint", ""),
+            "engine": str(tools.installed_tool("pulumi") or ""),
+            "parts": [
+                {"name": p.name, "pid": p.pid, "running": running[p.name], "log": p.log, **({} if running[p.name] else {"last_lines": processes.log_tail(p)})}
+                for p in parts
+            ],
+            "stacks": self._stacks(),
+        }
+
+    def down(self, purge: bool = False) -> None:
+        """End what this sandbox started, in reverse order; with `purge`, remove its directory too. Safe to repeat."""
+        if not self.directory.root.exists():
+            return
+        with self.directory.locked():
+            processes.end_parts(self._parts())
+            state = self.directory.read()
+            state["parts"] = []
+            if not purge:
+                self.directory.write(state)
+            (self.directory.cloud / "cloud.json").unlink(missing_ok=True)
+        if purge:
+            shutil.rmtree(self.directory.root, ignore_errors=True)
+
+    # Work
+
+    def run(self, argv: Sequence[str], *, cwd: Path | None = None, progress: Progress | None = None) -> int:
+        """
+        Run a command in the sandbox's environment and return its exit code; starts the sandbox when it does not run.
+
+        Raises MissingTool when the command does not exist.
+        """
+        environment = self.environment(progress=progress)
+        command = list(argv)
+        found = shutil.which(command[0], path=environment["PATH"]) if command else None
+        if found is None:
+            raise MissingTool(f"{command[0] if command else 'no command'} is not on the sandbox's PATH", fix="state a command after `--`")
+        # The child shares the terminal and gets Ctrl-C itself; this process must outlive it to return its code.
+        process = subprocess.Popen([found, *command[1:]], env=environment, cwd=cwd)
+        while True:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                continue
+
+    def environment(self, *, progress: Progress | None = None) -> dict[str, str]:
+        """Return the whole environment of a sandbox command; starts the sandbox when it does not run."""
+        if not self.status()["running"]:
+            self.up(progress)
+        return {**self._inherited(), **self.variables()}
+
+    def variables(self) -> dict[str, str]:
+        """Return what the sandbox sets, without what is inherited. Raises PartFailed when the sandbox does not run."""
+        status = self.status()
+        if not status["running"]:
+            raise PartFailed(f"the sandbox {self.name!r} does not run", fix="start it with `gpukit sandbox up`")
+        engine = tools.find_tool("pulumi")
+        path = [str(self.directory.bin), str(engine.parent), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+        return {
+            "PATH": os.pathsep.join(dict.fromkeys(folder for entry in path for folder in entry.split(os.pathsep) if folder)),
+            "PULUMI_BACKEND_URL": f"file://{self.directory.stacks}",
+            "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
+            "PULUMI_HOME": str(tools.cache_directory() / "pulumi-home"),
+            "PULUMI_SKIP_UPDATE_CHECK": "1",
+            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+            "PULUMI_SKIP_CONFIRMATIONS": "true",
+            "AWS_ENDPOINT_URL": status["endpoint"],
+            "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+            "AWS_SECRET_ACCESS_KEY": ACCESS_KEY,
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+            "GPUKIT_SANDBOX": self.name,
+            "GPUKIT_SANDBOX_CREATIONS": str(self.directory.creations),
+        }
+
+    # Parts
+
+    def _inherited(self) -> dict[str, str]:
+        """A profile, a session token or a service's own endpoint in the user's shell must not reach the sandbox."""
+        return {k: v for k, v in os.environ.items() if not k.startswith("AWS_") or k in ("AWS_REGION", "AWS_DEFAULT_REGION")}
+
+    def _parts(self) -> list[Part]:
+        return [processes.part_from_json(record) for record in self.directory.read().get("parts", [])]
+
+    def _start_cloud(self, say: Progress) -> None:
+        standing = [part for part in self._parts() if part.name == "cloud" and processes.is_running(part)]
+        ready_file = self.directory.cloud / "cloud.json"
+        if standing and read_json(ready_file).get("endpoint"):
+            return
+        processes.end_parts(self._parts())
+        ready_file.unlink(missing_ok=True)
+        log = self.directory.logs / "cloud.log"
+        log.unlink(missing_ok=True)
+        environment = {**self._inherited(), "AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": ACCESS_KEY, "PYTHONUNBUFFERED": "1"}
+        command = _cloud_command(self.directory.cloud)
+        say("starting the AWS double")
+        part = processes.start_part("cloud", command, log=log, environment=environment)
+        self.directory.write({"name": self.name, "parts": [part.to_json()]})
+        try:
+            processes.wait_until_ready(part, lambda: _answers(ready_file), timeout_seconds=CLOUD_READY_SECONDS)
+        except SandboxError:
+            processes.end_part(part)
+            raise
+
+    def _stacks(self) -> list[str]:
+        folder = self.directory.stacks / ".pulumi" / "stacks"
+        return sorted(f"{path.parent.name}/{path.stem}" for path in folder.glob("*/*.json")) if folder.is_dir() else []
+
+
+def _cloud_command(folder: Path) -> list[str]:
+    if importlib.util.find_spec(CLOUD_MODULE) is not None and importlib.util.find_spec(f"{CLOUD_MODULE}.__main__") is not None:
+        return [sys.executable, "-m", CLOUD_MODULE, "--state-dir", str(folder)]
+    port = processes.free_port()
+    write_json(folder / "cloud.json", {"endpoint": f"http://127.0.0.1:{port}"})
+    return [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+
+
+def _answers(ready_file: Path) -> bool:
+    endpoint = str(read_json(ready_file).get("endpoint", ""))
+    port = urlsplit(endpoint).port
+    return port is not None and processes.accepts_connections(port)
+
+
+def _require_packages() -> None:
+    for package in ("pulumi", "boto3", "moto"):
+        if importlib.util.find_spec(package) is None:
+            raise MissingTool(
+                f"the Python package {package} is missing",
+                why="the sandbox runs the engine against a double of AWS made with moto and boto3",
+                fix="install gpukit with its extra: pip install 'gpukit[sandbox]'",
+            )
+
+
+def _silent(line: str) -> None:
+    pass
+
+
