@@ -408,7 +408,7 @@ class CostLine:
     """One line of the bill at list price."""
 
     subject: str
-    quantity: float
+    quantity: float | None
     unit: str
     unit_usd_per_hour: float | None
     hourly_usd: float | None

@@ -2,9 +2,9 @@
 Read a YAML or JSON text into plain values, with the line and column of every key.
 
 YAML here is the small, safe part of YAML that stack files need: mappings, lists, text, whole numbers, decimals,
-true/false and null, with anchors and aliases under a budget. Tags, duplicate keys and endless documents are refused. The
-parser works on libyaml's events without recursion, so deep nesting cannot exhaust the stack, and every limit is checked
-while reading.
+true/false and null, with anchors and aliases under a budget. Tags, duplicate keys and endless documents are refused.
+The parser works on libyaml's events without recursion, so deep nesting cannot exhaust the stack, and every limit is
+checked while reading.
 """
 
 import re

@@ -6,16 +6,27 @@ over a preset. Values are checked here for form only; whether they fit the hardw
 """
 
 import re
+from dataclasses import replace
 from datetime import date
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, LiteralString, TypeVar, cast, dataclass_transform
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from pydantic_core import PydanticCustomError
 
 _CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, str_max_length=65_536, defer_build=True)
-_model = dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
+_Spec = TypeVar("_Spec")
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(Field,))
+def _model(section: type[_Spec]) -> type[_Spec]:
+    return cast(type[_Spec], dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)(section))
+
+
+def changed(section: _Spec, **changes: Any) -> _Spec:
+    """Return a section of a spec with some keys changed; the values must be valid already."""
+    return cast(_Spec, replace(cast(Any, section), **changes))
 
 
 class Kind(StrEnum):
@@ -162,17 +173,15 @@ def _text(value: Any) -> Any:
     return value
 
 
-def _count(minimum: int, maximum: int) -> Any:
-    return Annotated[int, Field(strict=True, ge=minimum, le=maximum), BeforeValidator(_whole)]
+WHOLE = BeforeValidator(_whole)
 
-
-Count = _count(0, 1_000_000)
-PositiveCount = _count(1, 1_000_000)
-Gib = _count(1, 100_000_000)
-Percent = _count(1, 100)
-Minutes = _count(1, 1_000_000)
-Days = _count(0, 36_500)
-Port = _count(0, 65_535)
+Count = Annotated[int, Field(strict=True, ge=0, le=1_000_000), WHOLE]
+PositiveCount = Annotated[int, Field(strict=True, ge=1, le=1_000_000), WHOLE]
+Gib = Annotated[int, Field(strict=True, ge=1, le=100_000_000), WHOLE]
+Percent = Annotated[int, Field(strict=True, ge=1, le=100), WHOLE]
+Minutes = Annotated[int, Field(strict=True, ge=1, le=1_000_000), WHOLE]
+Days = Annotated[int, Field(strict=True, ge=0, le=36_500), WHOLE]
+Port = Annotated[int, Field(strict=True, ge=0, le=65_535), WHOLE]
 Money = Annotated[float, Field(strict=True, ge=0, le=1e12), BeforeValidator(_not_bool)]
 Amount = Annotated[float, Field(strict=True, gt=0, le=1e18), BeforeValidator(_not_bool)]
 Version = Annotated[str, Field(min_length=1, max_length=64), BeforeValidator(_text)]
@@ -193,26 +202,33 @@ def _check_name(value: str) -> str:
 Name = Annotated[str, AfterValidator(_check_name)]
 
 
-def _pattern(kind: str, expression: str, says: str) -> Any:
+def _pattern(kind: LiteralString, expression: str, says: LiteralString) -> AfterValidator:
     compiled = re.compile(expression, re.ASCII)
 
     def check(value: str) -> str:
         if not compiled.fullmatch(value):
-            raise PydanticCustomError(kind, says)  # type: ignore[arg-type]
+            raise PydanticCustomError(kind, says)
         return value
 
-    return Annotated[str, AfterValidator(check)]
+    return AfterValidator(check)
 
 
-ReservationId = _pattern("reservation_id", r"cr-[0-9a-f]{8,17}", "an id like `cr-0123456789abcdef0`")
-AmiId = _pattern("ami_id", r"ami-[0-9a-f]{8,17}", "an id like `ami-0123456789abcdef0`")
-VpcId = _pattern("vpc_id", r"vpc-[0-9a-f]{8,17}", "an id like `vpc-0123456789abcdef0`")
-SubnetId = _pattern("subnet_id", r"subnet-[0-9a-f]{8,17}", "an id like `subnet-0123456789abcdef0`")
-SecurityGroupId = _pattern("security_group_id", r"sg-[0-9a-f]{8,17}", "an id like `sg-0123456789abcdef0`")
-Arn = _pattern(
-    "arn", r"arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]*:(\d{12}|aws)?:.+", "an ARN like `arn:aws:iam::111122223333:role/name`"
-)
-Email = _pattern("email", r"[^@\s,]+@[^@\s,]+\.[^@\s,]+", "an e-mail address like `team@example.com`")
+ReservationId = Annotated[str, _pattern("reservation_id", r"cr-[0-9a-f]{8,17}", "an id like `cr-0123456789abcdef0`")]
+AmiId = Annotated[str, _pattern("ami_id", r"ami-[0-9a-f]{8,17}", "an id like `ami-0123456789abcdef0`")]
+VpcId = Annotated[str, _pattern("vpc_id", r"vpc-[0-9a-f]{8,17}", "an id like `vpc-0123456789abcdef0`")]
+SubnetId = Annotated[str, _pattern("subnet_id", r"subnet-[0-9a-f]{8,17}", "an id like `subnet-0123456789abcdef0`")]
+SecurityGroupId = Annotated[
+    str, _pattern("security_group_id", r"sg-[0-9a-f]{8,17}", "an id like `sg-0123456789abcdef0`")
+]
+Arn = Annotated[
+    str,
+    _pattern(
+        "arn",
+        r"arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]*:(\d{12}|aws)?:.+",
+        "an ARN like `arn:aws:iam::111122223333:role/name`",
+    ),
+]
+Email = Annotated[str, _pattern("email", r"[^@\s,]+@[^@\s,]+\.[^@\s,]+", "an e-mail address like `team@example.com`")]
 GitDate = Annotated[date, Field(strict=False)]
 
 
@@ -281,7 +297,7 @@ class NetworkSpec:
     """Zones by name (us-east-1a) or zone id (use1-az4)."""
     egress: Egress = Egress.NAT
     """nat, or endpoints only."""
-    nat_gateways: Annotated[_count(0, 16), Field()] | None = None  # type: ignore[valid-type]
+    nat_gateways: Annotated[int, Field(strict=True, ge=0, le=16), WHOLE] | None = None
     """How many NAT gateways; one when left out."""
     existing: ExistingNetworkSpec | None = None
     """Use this VPC instead of making one."""
@@ -289,7 +305,7 @@ class NetworkSpec:
     """More security groups on every node, by id."""
     ports: list[PortSpec] = Field(default_factory=list)
     """More inbound rules."""
-    flow_log_days: _count(1, 3653) = 30  # type: ignore[valid-type]
+    flow_log_days: Annotated[int, Field(strict=True, ge=1, le=3653), WHOLE] = 30
     """How long flow logs are kept."""
 
 
@@ -303,7 +319,7 @@ class KubernetesSpec:
     """EKS add-ons: name -> exact version."""
     operators: dict[str, Version] = Field(default_factory=dict)
     """Operators by name and exact chart version."""
-    log_days: _count(1, 3653) = 90  # type: ignore[valid-type]
+    log_days: Annotated[int, Field(strict=True, ge=1, le=3653), WHOLE] = 90
     """How long control plane logs are kept."""
     context: str | None = None
     """existing-cluster: the kubeconfig context to use."""
@@ -377,13 +393,13 @@ class NodeCountSpec:
 class RootVolumeSpec:
     """The root volume of each node."""
 
-    gib: _count(8, 16_384) | None = None  # type: ignore[valid-type]
+    gib: Annotated[int, Field(strict=True, ge=8, le=16_384), WHOLE] | None = None
     """Size in GiB."""
     type: Annotated[str, Field(pattern="^(gp3|gp2|io1|io2)$")] = "gp3"
     """gp3, gp2, io1 or io2."""
-    iops: _count(100, 256_000) | None = None  # type: ignore[valid-type]
+    iops: Annotated[int, Field(strict=True, ge=100, le=256_000), WHOLE] | None = None
     """Provisioned I/O operations per second."""
-    throughput_mb_s: _count(125, 2_000) | None = None  # type: ignore[valid-type]
+    throughput_mb_s: Annotated[int, Field(strict=True, ge=125, le=2_000), WHOLE] | None = None
     """Provisioned throughput (gp3)."""
 
 
@@ -443,7 +459,7 @@ class KubeletSpec:
         Annotated[str, Field(pattern="^(none|best-effort|restricted|single-numa-node)$")] | None
     ) = None
     """NUMA policy."""
-    max_pods: _count(4, 1_000) | None = None  # type: ignore[valid-type]
+    max_pods: Annotated[int, Field(strict=True, ge=4, le=1_000), WHOLE] | None = None
     """Pods a node."""
 
 
@@ -451,7 +467,7 @@ class KubeletSpec:
 class NodeTuningSpec:
     """Node tuning."""
 
-    threads_per_core: _count(1, 2) | None = None  # type: ignore[valid-type]
+    threads_per_core: Annotated[int, Field(strict=True, ge=1, le=2), WHOLE] | None = None
     """1 switches hyper-threading off."""
     locked_memory: Annotated[str, Field(pattern="^(unlimited|[0-9]+[KMG]i?)$")] | None = None
     """memlock limit, such as unlimited."""
@@ -471,7 +487,7 @@ class SharingSpec:
 
     mig: list[str] = Field(default_factory=list)
     """MIG profiles on each GPU, such as [3g.71gb, 3g.71gb]."""
-    time_slices: _count(0, 48) = 0  # type: ignore[valid-type]
+    time_slices: Annotated[int, Field(strict=True, ge=0, le=48), WHOLE] = 0
     """Pods that take turns on one GPU."""
 
 
@@ -505,7 +521,7 @@ class UpdatesSpec:
     """rolling, replace-one-by-one, blue-green or never."""
     max_unavailable_pct: Percent | None = None
     """Share of nodes that may be away."""
-    drain_minutes: _count(0, 10_080) = 15  # type: ignore[valid-type]
+    drain_minutes: Annotated[int, Field(strict=True, ge=0, le=10_080), WHOLE] = 15
     """How long a node may drain."""
     window: Annotated[str, Field(max_length=100)] | None = None
     """Maintenance window, such as `Sun 02:00-06:00`."""
@@ -523,7 +539,9 @@ class PoolSpec:
     """Several types in order of wish (spot and on-demand)."""
     ultraserver: str | None = None
     """A rack-scale UltraServer, such as u-p6e-gb200x72; nodes must fill whole racks."""
-    nodes: Annotated[NodeCountSpec, BeforeValidator(_node_count)] = NodeCountSpec(min=1, max=1)
+    nodes: Annotated[NodeCountSpec, BeforeValidator(_node_count)] = Field(
+        default_factory=lambda: NodeCountSpec(min=1, max=1)
+    )
     """How many: a number, or {min, max}."""
     capacity: Annotated[list[CapacitySpec], BeforeValidator(_sources), Field(min_length=1)] = Field(
         default_factory=lambda: [CapacitySpec()]
@@ -573,7 +591,7 @@ class StorageSpec:
     """Where nodes and pods see it."""
     gib: Gib | None = None
     """Size; decided from `workload` when left out."""
-    throughput_tier: _count(1, 10_000) | None = None  # type: ignore[valid-type]
+    throughput_tier: Annotated[int, Field(strict=True, ge=1, le=10_000), WHOLE] | None = None
     """Lustre: MB/s per TiB (125, 250, 500, 1000); decided when left out."""
     deployment_type: Annotated[str, Field(pattern="^(PERSISTENT_1|PERSISTENT_2|SCRATCH_1|SCRATCH_2)$")] | None = None
     """Lustre: PERSISTENT_2 when left out."""
@@ -593,7 +611,7 @@ class StorageSpec:
     """EBS I/O operations per second."""
     throughput_mb_s: PositiveCount | None = None
     """EBS throughput."""
-    backup_days: _count(0, 90) = 0  # type: ignore[valid-type]
+    backup_days: Annotated[int, Field(strict=True, ge=0, le=90), WHOLE] = 0
     """Days that automatic backups are kept."""
     cache: Annotated[str, Field(pattern="^(none|read|metadata|aggressive)$")] | None = None
     """S3 mounted as a path: cache profile."""
@@ -663,7 +681,9 @@ class QueuesSpec:
     """Teams of one cohort borrow from each other."""
     preemption: Annotated[str, Field(pattern="^(never|lower-priority|reclaim)$")] = "reclaim"
     """never, lower-priority, or reclaim what was lent."""
-    priorities: dict[Name, _count(-1_000_000_000, 1_000_000_000)] = Field(default_factory=dict)  # type: ignore[valid-type]
+    priorities: dict[Name, Annotated[int, Field(strict=True, ge=-1_000_000_000, le=1_000_000_000), WHOLE]] = Field(
+        default_factory=dict
+    )
     """Priority classes: name -> number."""
     topology: list[str] = Field(default_factory=list)
     """Topology levels, widest first."""
@@ -693,7 +713,7 @@ class ObservabilitySpec:
     """none, cloudwatch, managed-prometheus or prometheus."""
     dashboards: Annotated[str, Field(pattern="^(none|cloudwatch|managed-grafana|grafana)$")] = "none"
     """none, cloudwatch, managed-grafana or grafana."""
-    logs_days: _count(1, 3653) = 30  # type: ignore[valid-type]
+    logs_days: Annotated[int, Field(strict=True, ge=1, le=3653), WHOLE] = 30
     """How long logs are kept."""
 
 
@@ -733,7 +753,9 @@ class BudgetSpec:
     """The most per month."""
     notify: list[Email] = Field(default_factory=list)
     """Who is told."""
-    alert_pct: list[_count(1, 1000)] = Field(default_factory=lambda: [50, 80, 100])  # type: ignore[valid-type]
+    alert_pct: list[Annotated[int, Field(strict=True, ge=1, le=1000), WHOLE]] = Field(
+        default_factory=lambda: [50, 80, 100]
+    )
     """At which shares."""
 
 
@@ -761,7 +783,7 @@ class WorkloadSpec:
     """Tokens to train on."""
     precision: Precision = Precision.BF16
     """fp32, fp16, bf16 or fp8."""
-    optimizer_bytes_per_parameter: _count(0, 64) = 12  # type: ignore[valid-type]
+    optimizer_bytes_per_parameter: Annotated[int, Field(strict=True, ge=0, le=64), WHOLE] = 12
     """Bytes of optimizer state and master weights per parameter (Adam in mixed precision: 12)."""
     checkpoint_seconds: Amount = 60.0
     """How long one checkpoint may take."""
@@ -797,6 +819,14 @@ class SuppressSpec:
     """Only at this key path."""
     until: GitDate | None = None
     """Only up to this day."""
+
+
+@_model
+class WorkstationSpec:
+    """What only a single node has."""
+
+    jupyter: bool = False
+    """Start Jupyter on the loopback address, reached by SSM port forwarding."""
 
 
 @_model
@@ -841,6 +871,8 @@ class ClusterSpec:
     """Budget."""
     cooling_zones: dict[Name, CoolingZoneSpec] = Field(default_factory=dict)
     """Cooling zones."""
+    workstation: WorkstationSpec = WorkstationSpec()
+    """A single node's own settings."""
     workload: WorkloadSpec | None = None
     """Workload."""
     phases: dict[Name, PhaseSpec] = Field(default_factory=dict)

@@ -1,0 +1,165 @@
+"""Choose the image of every pool; a choice that cannot be made is a finding, and the pool stays in the plan."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gpukit.decide.pools import find_type, pool_instance_types
+from gpukit.finding import Finding, Severity
+from gpukit.plan import Decision, ImagePlan
+
+if TYPE_CHECKING:
+    from gpukit.catalog import Catalog
+    from gpukit.images.manifest import ImageError
+    from gpukit.spec.model import ClusterSpec, ImageSpec, PoolSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageChoices:
+    """Pool name -> image, with the reasons and what could not be chosen."""
+
+    by_pool: dict[str, ImagePlan]
+    decisions: tuple[Decision, ...]
+    findings: tuple[Finding, ...]
+
+
+def choose_images(
+    spec: "ClusterSpec", *, region: str, kubernetes_version: str | None, efa: dict[str, bool], catalog: "Catalog"
+) -> ImageChoices:
+    """
+    Return one image for each pool.
+
+    Pools that name the same image share it where GPU and architecture are the same; else each gets its own variant,
+    because driver settings and architecture differ. A pool without an image gets the plain one of its role.
+    """
+    by_pool: dict[str, ImagePlan] = {}
+    named: dict[str, ImagePlan] = {}
+    decisions: dict[str, tuple[Decision, ...]] = {}
+    findings: list[Finding] = []
+    for pool_name, pool in spec.pools.items():
+        image_name, wish = _wished(pool, spec)
+        image, reasons, problem = _choose(
+            image_name,
+            wish,
+            pool,
+            role="ec2" if str(spec.kind) == "workstation" else "eks",
+            region=region,
+            kubernetes_version=kubernetes_version,
+            efa=efa[pool_name],
+            catalog=catalog,
+        )
+        if problem is not None:
+            findings.append(problem)
+        unique = image_name
+        if unique in named and replace(image, name=named[unique].name) != named[unique]:
+            model = _gpu_model(pool, catalog)
+            unique = (
+                f"{image_name}-{model.lower()}" if model else f"{image_name}-{image.architecture.replace('_', '-')}"
+            )
+        image = replace(image, name=unique)
+        if unique not in named:
+            named[unique] = image
+            decisions[unique] = tuple(
+                replace(reason, subject=reason.subject.replace(f"images.{image_name}", f"images.{unique}", 1))
+                for reason in reasons
+            )
+        by_pool[pool_name] = named[unique]
+    told = tuple(reason for name in sorted(decisions) for reason in decisions[name])
+    return ImageChoices(by_pool=by_pool, decisions=told, findings=tuple(findings))
+
+
+def _wished(pool: "PoolSpec", spec: "ClusterSpec") -> "tuple[str, ImageSpec | None]":
+    if pool.image is not None and pool.image in spec.images:
+        return pool.image, spec.images[pool.image]
+    if str(pool.role) == "gpu" and len(spec.images) == 1 and pool.image is None:
+        return next(iter(spec.images.items()))
+    return ("gpu" if str(pool.role) == "gpu" else "system"), None
+
+
+def _gpu_model(pool: "PoolSpec", catalog: "Catalog") -> str | None:
+    first = pool_instance_types(pool, catalog)[0]
+    return None if catalog.has_helper_type(first) else catalog.instance_type(first).gpu_model
+
+
+def _choose(
+    name: str,
+    wish: "ImageSpec | None",
+    pool: "PoolSpec",
+    *,
+    role: str,
+    region: str,
+    kubernetes_version: str | None,
+    efa: bool,
+    catalog: "Catalog",
+) -> tuple[ImagePlan, tuple[Decision, ...], Finding | None]:
+    from gpukit.images.choose import choose_image
+    from gpukit.images.manifest import FloatingPin, ImageError
+
+    instance_type = pool_instance_types(pool, catalog)[0]
+    architecture = find_type(instance_type, catalog).architecture
+    model = _gpu_model(pool, catalog)
+    pinned: dict[str, str | None] = {}
+    if wish is not None:
+        pinned = {
+            "ami_id": wish.ami_id,
+            "release_version": wish.release_version,
+            "container": wish.container,
+            "driver": wish.driver,
+            "cuda": wish.cuda,
+            "efa_installer": wish.efa_installer,
+        }
+    try:
+        image, decisions = choose_image(
+            name=name,
+            framework=str(wish.framework) if wish is not None else None,
+            framework_version=wish.version if wish is not None else None,
+            architecture=architecture,
+            gpu_architecture=catalog.gpu_model(model).architecture if model else None,
+            gpu_model=model,
+            role=role,
+            kubernetes_version=kubernetes_version,
+            region=region,
+            pinned=pinned,
+            efa=efa,
+            instance_type=instance_type,
+            catalog=catalog,
+        )
+    except ImageError as problem:
+        return _no_image(name, architecture), (), _finding(name, problem, floating=isinstance(problem, FloatingPin))
+    return image, decisions, None
+
+
+def _no_image(name: str, architecture: str) -> ImagePlan:
+    """Return a stand-in that nothing can be built from; an error finding always goes with it."""
+    return ImagePlan(
+        name=name,
+        framework=None,
+        framework_version=None,
+        architecture=architecture,
+        source="unknown",
+        ami_type=None,
+        release_version=None,
+        ami_id=None,
+        ami_name=None,
+        ami_owner=None,
+        container=None,
+        gib=0,
+        components={},
+        environment={},
+        because="no known image fits",
+        reference="",
+    )
+
+
+def _finding(name: str, problem: "ImageError", *, floating: bool) -> Finding:
+    path, _, rest = str(problem).partition(": ")
+    placed = path.startswith("images.")
+    near = f"; nearest known: {', '.join(problem.nearest)}" if problem.nearest else ""
+    return Finding(
+        code="GK5002" if floating else "GK5001",
+        severity=Severity.ERROR,
+        path=path if placed else f"images.{name}",
+        problem=rest if placed else str(problem),
+        why=problem.why,
+        fix=problem.fix + near,
+        source=problem.source,
+    )
