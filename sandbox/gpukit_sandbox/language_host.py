@@ -34,6 +34,7 @@ class PythonHost(language_pb2_grpc.LanguageRuntimeServicer):
         self._engine_address = engine_address
         self._children: set[subprocess.Popen[bytes]] = set()
         self._lock = threading.Lock()
+        self.cancelled = threading.Event()
 
     def Handshake(self, request: Any, context: Any) -> Any:  # noqa: N802
         """Take the engine's address from the request."""
@@ -146,8 +147,9 @@ class PythonHost(language_pb2_grpc.LanguageRuntimeServicer):
         yield language_pb2.RunPluginResponse(exitcode=process.wait())
 
     def Cancel(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """End what runs."""
+        """End what runs and then this process: the engine waits five seconds for one that stays."""
         self.end_children()
+        self.cancelled.set()
         return empty_pb2.Empty()
 
     def end_children(self) -> None:
@@ -187,7 +189,8 @@ def main() -> None:
 
     signal.signal(signal.SIGTERM, end)
     print(port, flush=True)
-    server.wait_for_termination()
+    host.cancelled.wait()
+    server.stop(grace=2).wait()
 
 
 def _interpreter(info: Any) -> str:

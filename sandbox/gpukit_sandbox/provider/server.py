@@ -9,6 +9,7 @@ import argparse
 import os
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from concurrent import futures
@@ -31,6 +32,7 @@ from gpukit_sandbox.provider.world import Calls, Cancelled, Creations, Refused, 
 
 THREADS: Final = 48
 MESSAGE_BYTES: Final = 400 * 1024 * 1024
+FINISH_SECONDS: Final = 120.0
 PROVIDER_SETTINGS: Final = frozenset({"region", "profile", "defaultTags", "endpoints", "accessKey", "secretKey", "token", "version", "maxRetries"})
 """Provider inputs that have a meaning here; those that begin with `skip` or `allowed` are taken without effect."""
 
@@ -79,6 +81,7 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         """Wait for the configuration."""
         self._world: World | None = None
         self._creations = Creations.from_environment()
+        self.cancelled = threading.Event()
 
     # About the plugin
 
@@ -98,9 +101,10 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         return provider_pb2.GetSchemaResponse(schema=schema_text())
 
     def Cancel(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Stop waiting: calls that left are finished, no new one starts."""
+        """Stop waiting: calls that left are finished, no new one starts, and then this process ends."""
         if self._world is not None:
             self._world.cancelled.set()
+        self.cancelled.set()
         return empty_pb2.Empty()
 
     # The provider's own configuration
@@ -330,13 +334,17 @@ def main() -> None:
         futures.ThreadPoolExecutor(max_workers=THREADS),
         options=[("grpc.max_receive_message_length", MESSAGE_BYTES), ("grpc.max_send_message_length", MESSAGE_BYTES)],
     )
-    provider_pb2_grpc.add_ResourceProviderServicer_to_server(AwsProvider(), server)
+    provider = AwsProvider()
+    provider_pb2_grpc.add_ResourceProviderServicer_to_server(provider, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
-    server.wait_for_termination()
+    provider.cancelled.wait()
+    # The engine waits five seconds for a plugin that stays; operations that still run are let finish.
+    server.stop(grace=FINISH_SECONDS).wait()
+    os._exit(0)
 
 
 def _token(request: Any) -> str:
