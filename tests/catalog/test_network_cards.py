@@ -50,7 +50,8 @@ def test_efa_on_card_0_is_said_the_same_twice(name: str, catalog: Catalog) -> No
 @each_name
 def test_cards_are_what_the_api_says(name: str, catalog: Catalog, api_dump: dict[str, Any]) -> None:
     if name not in api_dump:
-        pytest.skip("the dump of the API does not hold the type")
+        assert catalog.instance_type(name).family in {"p2", "p3", "p6e-gb200", "p6e-gb300", "p6e-gb300r"}
+        return
     told = api_dump[name]["NetworkInfo"]["NetworkCards"]
     cards = catalog.network_cards(name)
 
