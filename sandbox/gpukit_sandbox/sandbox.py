@@ -8,10 +8,12 @@ One sandbox: the AWS double's server, the engine's own state and the executables
 """
 
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -74,6 +76,7 @@ class Sandbox:
                 for p in parts
             ],
             "stacks": self._stacks(),
+            "world": _ask(f"{cloud['endpoint']}/_gpukit/world") if cloud.get("endpoint") else {},
         }
 
     def down(self, purge: bool = False) -> None:
@@ -182,6 +185,16 @@ def _cloud_command(folder: Path) -> list[str]:
     port = processes.free_port()
     write_json(folder / "cloud.json", {"endpoint": f"http://127.0.0.1:{port}"})
     return [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+
+
+def _ask(url: str) -> dict[str, Any]:
+    """Return a mapping that the double's own endpoint tells; empty when it does not answer, so that `status` always shows the rest."""
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            found = json.loads(answer.read())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _answers(ready_file: Path) -> bool:
