@@ -13,8 +13,8 @@ from gpukit.report.change import (
     name_of,
     type_of,
 )
-from gpukit.report.property_paths import ABSENT, differing_paths, join_path, parse_path, value_at, with_unknowns
-from gpukit.report.redaction import is_secret_key, redact, redact_text
+from gpukit.report.property_paths import ABSENT, differing_paths, parse_path, value_at, with_unknowns
+from gpukit.report.redaction import is_secret_key, redact, redact_properties, redact_text
 
 REDACTED_CHANGE: Final = "[secret]"
 
@@ -131,8 +131,8 @@ def _assemble(parts: list[RawStep], *, component: str) -> ResourceStep:
         order=_order(ops),
         protected=bool(old and old.protect),
         retained=retained,
-        before=_shown(old.inputs) if old else {},
-        after=_shown(new.inputs) if new and action is not Action.DELETE else {},
+        before=_shown(old.inputs, main.type_token) if old else {},
+        after=_shown(new.inputs, main.type_token) if new and action is not Action.DELETE else {},
     )
 
 
@@ -166,9 +166,9 @@ def _forced_by(step: RawStep, changes: tuple[PropertyChange, ...]) -> tuple[str,
 
 
 def _changes(step: RawStep, old: RawState | None, new: RawState | None) -> tuple[PropertyChange, ...]:
-    before_inputs = _shown(old.inputs) if old else {}
-    after_inputs = _shown(new.inputs) if new else {}
-    before_outputs = _shown(old.outputs) if old else {}
+    before_inputs = _shown(old.inputs, step.type_token) if old else {}
+    after_inputs = _shown(new.inputs, step.type_token) if new else {}
+    before_outputs = _shown(old.outputs, step.type_token) if old else {}
     paths: dict[str, tuple[str, bool]] = {}
     if step.detailed:
         paths = dict(step.detailed)
@@ -231,9 +231,9 @@ def _hidden_by_path(path: str, value: Any) -> Any:
     return value
 
 
-def _shown(properties: dict[str, Any]) -> dict[str, Any]:
-    shown = redact({key: value for key, value in properties.items() if key not in _ENGINE_OWN_KEYS})
-    return with_unknowns(shown) if isinstance(shown, dict) else {}
+def _shown(properties: dict[str, Any], token: str) -> dict[str, Any]:
+    own = {key: value for key, value in properties.items() if key not in _ENGINE_OWN_KEYS}
+    return {key: with_unknowns(value) for key, value in redact_properties(own, token).items()}
 
 
 def _component_path(urn: str, parents: dict[str, str], structure: set[str]) -> str:
@@ -250,6 +250,3 @@ def _component_path(urn: str, parents: dict[str, str], structure: set[str]) -> s
             names.append(name_of(here))
         here = parents.get(here, "")
     return " / ".join(reversed(names))
-
-
-__all__ = ["RawState", "RawStep", "assemble_steps", "join_path"]

@@ -10,6 +10,7 @@ import base64
 import binascii
 import json
 import re
+import zlib
 from typing import Any, Final
 
 REDACTED: Final = "[secret]"
@@ -21,7 +22,7 @@ SIGNATURE_KEY: Final = "4dabf18193072939515e22adb298388d"
 """Source: pulumi/sdk go/common/resource SigKey."""
 
 _KEY_WORDS: Final = (
-    r"pass(?:word|wd|phrase|code)?|pwd|secrets?|(?:client|shared|webhook)[_\-.]?secret|tokens?|api[_\-.]?keys?"
+    r"pass(?:word|wd|phrase|code)?|pwd|secrets?|secret[_\-.]?(?:string|binary|data|value)|(?:client|shared|webhook)[_\-.]?secret|tokens?|api[_\-.]?keys?"
     r"|access[_\-.]?keys?(?:[_\-.]?id)?|secret[_\-.]?(?:access[_\-.]?)?keys?|private[_\-.]?keys?|signing[_\-.]?keys?"
     r"|account[_\-.]?keys?|auth(?:orization)?|bearer|credentials?|connection[_\-.]?string|kube[_\-.]?config"
     r"|session[_\-.]?tokens?|client[_\-.]?key[_\-.]?data|encryption[_\-.]?keys?|license[_\-.]?keys?|munge[_\-.]?key"
@@ -101,6 +102,16 @@ _BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40,}={0,2}(?![A-Z
 _WORD_START: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _HINT: Final = re.compile(r"[=:@.\-]|\s|[A-Za-z0-9+/]{16}")
 _MAX_DEPTH: Final = 6
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+_MAX_UNZIPPED_BYTES: Final = 4 * 1024 * 1024
+
+SECRET_PROPERTIES: Final = {
+    "kubernetes:core/v1:Secret": frozenset({"data", "stringData"}),
+    "aws:ssm/parameter:Parameter": frozenset({"value", "insecureValue"}),
+    "aws:secretsmanager/secretVersion:SecretVersion": frozenset({"secretString", "secretBinary"}),
+    "aws:iam/accessKey:AccessKey": frozenset({"secret", "sesSmtpPasswordV4", "encryptedSecret"}),
+}
+"""Properties that are secret by the type of their resource, whatever they are called."""
 
 
 def is_secret_key(key: str) -> bool:
@@ -158,6 +169,19 @@ def redact_text(text: str, depth: int = 0) -> str:
     if depth < _MAX_DEPTH:
         text = _BASE64.sub(lambda match: _redact_base64(match.group(0), depth), text)
     return text
+
+
+def redact_properties(properties: dict[str, Any], type_token: str) -> dict[str, Any]:
+    """Return a resource's properties without secrets, those that are secret by the resource's type included."""
+    secret = SECRET_PROPERTIES.get(type_token, frozenset())
+    return {
+        redact_text(str(name)): REDACTED if name in secret and value else redact(value, str(name))
+        for name, value in properties.items()
+    }
+
+
+def _unzip(raw: bytes) -> bytes:
+    return zlib.decompressobj(wbits=31).decompress(raw, _MAX_UNZIPPED_BYTES)
 
 
 def _hide(value: Any) -> Any:
@@ -221,8 +245,9 @@ def _hide_if_key_like(match: re.Match[str]) -> str:
 
 def _redact_base64(word: str, depth: int) -> str:
     try:
-        decoded = base64.b64decode(word + "=" * (-len(word) % 4), validate=True).decode("utf-8")
-    except (binascii.Error, ValueError, UnicodeDecodeError):
+        raw = base64.b64decode(word + "=" * (-len(word) % 4), validate=True)
+        decoded = (_unzip(raw) if raw[:2] == _GZIP_MAGIC else raw).decode("utf-8")
+    except (binascii.Error, ValueError, zlib.error):
         return word
     if not decoded.isprintable() and not any(mark in decoded for mark in "\n\r\t"):
         return word

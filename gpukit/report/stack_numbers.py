@@ -1,0 +1,57 @@
+"""Numbers, findings and budget of a stack file, through the plan: what the engine's preview does not carry."""
+
+import datetime
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gpukit.finding import Finding, sort_findings
+from gpukit.plan import to_jsonable
+from gpukit.report.change import Numbers
+from gpukit.report.gates import Gate, budget_gates
+from gpukit.report.numbers import numbers_from_totals
+
+if TYPE_CHECKING:
+    from gpukit.planning import PlanResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackNumbers:
+    """What a stack file says by itself; all unknown where it makes no plan."""
+
+    numbers: Numbers
+    findings: tuple[Finding, ...]
+    gates: tuple[Gate, ...]
+
+
+def numbers_of_file(file: Path, *, today: datetime.date) -> StackNumbers:
+    """Return the numbers of a stack or cluster file in the working tree."""
+    from gpukit.planning import plan_from_file
+
+    return _from_result(plan_from_file(file, today=today), today)
+
+
+def numbers_of_text(text: str, *, file: str, folder: Path | None, today: datetime.date) -> StackNumbers:
+    """Return the numbers of a stack file's text, as another revision holds it; `folder` is where its files lie."""
+    from gpukit.planning import plan_from_input
+    from gpukit.stackfile import read_text
+
+    return _from_result(plan_from_input(read_text(text, file=file, folder=folder), today=today), today)
+
+
+def _from_result(result: "PlanResult", today: datetime.date) -> StackNumbers:
+    findings = list(result.findings)
+    if result.plan is None:
+        return StackNumbers(numbers=Numbers(), findings=tuple(findings), gates=())
+    if result.spec is not None:
+        from gpukit.catalog import load_catalog
+        from gpukit.checks import run_checks
+
+        checked = run_checks(result.spec, result.plan, load_catalog(), today=today, locate=result.input.locate)
+        findings.extend(checked.findings)
+    budget = result.plan.budget
+    return StackNumbers(
+        numbers=numbers_from_totals(to_jsonable(result.plan.totals)),
+        findings=sort_findings(findings),
+        gates=budget_gates(hourly_usd=budget.hourly_usd, monthly_usd=budget.monthly_usd),
+    )
