@@ -1,0 +1,62 @@
+"""Ask the core: plan, findings of form and every rule, before a component registers anything."""
+
+from dataclasses import replace
+from typing import Any
+
+import pulumi
+
+from gpukit.finding import Finding
+from gpukit.plan import Plan
+from gpukit_components.refusal import require_plan
+
+
+def decide(
+    mapping: dict[str, Any],
+    *,
+    region: str | None,
+    preset: str | None = None,
+    file: str | None = None,
+    own_section: str = "",
+) -> Plan:
+    """
+    Return the plan of a mapping as in a stack file; raise PlanRefused with every error at once.
+
+    `own_section` is the key path that a component used alone fills from its arguments; it is cut off the findings'
+    paths, so that they name the arguments.
+    """
+    from datetime import date
+
+    from gpukit.catalog import load_catalog
+    from gpukit.checks import run_checks
+    from gpukit.planning import plan_from_mapping
+
+    today = date.today()
+    result = plan_from_mapping(mapping, preset=preset, region=region, file=file, today=today)
+    findings = list(result.findings)
+    if result.spec is not None:
+        checked = run_checks(
+            result.spec, result.plan, load_catalog(), today=today, locate=result.input.locate, deploying=True
+        )
+        findings.extend(checked.findings)
+    return require_plan(result.plan, [_renamed(finding, own_section) for finding in findings])
+
+
+def region_of(region: str | None) -> str:
+    """Return the region that a component is told, else the provider's; raise InputPropertyError without either."""
+    import os
+
+    found = region or pulumi.Config("aws").get("region")
+    # components hosted as a package get no provider config; the AWS provider itself reads these two as well
+    found = found or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    if not found:
+        raise pulumi.InputPropertyError(
+            "region",
+            "zones, types and prices differ by region: set `region`, or `pulumi config set aws:region us-east-1`",
+        )
+    return found
+
+
+def _renamed(finding: Finding, own_section: str) -> Finding:
+    if own_section and finding.path.startswith(own_section):
+        return replace(finding, path=finding.path[len(own_section) :].lstrip(".") or finding.path)
+    return finding
