@@ -3,8 +3,9 @@
 from functools import cache
 from pathlib import Path
 
-from gpukit.catalog.catalog import DATA, Catalog
+from gpukit.catalog.catalog import Catalog
 from gpukit.catalog.fact import CatalogError, Fact, Source, UnknownName
+from gpukit.catalog.tables import DATA
 
 __all__ = ["DATA", "Catalog", "CatalogError", "Fact", "Source", "UnknownName", "load_catalog"]
 

@@ -1,32 +1,25 @@
-"""The catalogue: every table, each read when it is first asked for."""
+"""The catalogue: facts by name."""
 
 from dataclasses import replace
-from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from gpukit.catalog.fact import CatalogError, Fact, Source, UnknownName
-from gpukit.catalog.reading import read_table
+from gpukit.catalog.fact import Fact, Source, UnknownName
+from gpukit.catalog.tables import Tables
 
 if TYPE_CHECKING:
     from gpukit.catalog import hardware, knowledge, places, rules, storage
 
 Row = TypeVar("Row")
-DATA: Final = Path(__file__).parent / "data"
-"""Where the shipped tables lie."""
+PRICED_REGION: Final = "us-east-1"
+"""The region of the on-demand prices in the table of instance types."""
 
 
-class Catalog:
+class Catalog(Tables):
     """
     Facts by name. Rows are frozen; unknown values are None; unknown names raise UnknownName with the nearest ones.
 
     Methods that return a tuple return it in a stable order, the table's own unless said.
     """
-
-    def __init__(self, overrides: Path | None = None) -> None:
-        self._overrides = overrides
-        if overrides is not None:
-            _check_overrides(overrides)
 
     # Instance types -------------------------------------------------------------------------------------------
 
@@ -62,7 +55,11 @@ class Catalog:
         card 0 without EFA. Empty where even the number of cards is unknown.
         """
         cards = self._network_cards.get(name)
-        return cards if cards is not None else _uniform_cards(self.instance_type(name))
+        if cards is not None:
+            return cards
+        from gpukit.catalog.network_cards import lay_out_uniform_cards
+
+        return lay_out_uniform_cards(self.instance_type(name))
 
     def gpu_models(self) -> tuple["hardware.GpuModel", ...]:
         """Return all GPU models."""
@@ -140,15 +137,15 @@ class Catalog:
 
     def offerings_known(self, name: str) -> bool:
         """Tell whether anything is known on where the type is offered; if not, an empty answer proves nothing."""
-        return name in self._offerings
+        return name in self._offers_by_type
 
     def regions_offering(self, name: str) -> tuple[str, ...]:
         """Return the regions that offer the instance type, by name; empty also where nothing is known."""
-        return tuple(sorted(self._offerings.get(name, {})))
+        return tuple(sorted(self._offerings(name)))
 
     def zones_offering(self, name: str, region: str) -> tuple[str, ...]:
         """Return the names of the region's zones that offer the instance type, in the order of `zones`."""
-        offering = self._offerings.get(name, {}).get(region)
+        offering = self._offerings(name).get(region)
         if offering is None:
             return ()
         return tuple(zone.name for zone in self.zones(region) if zone.id in offering.zone_ids)
@@ -330,202 +327,9 @@ class Catalog:
         """Return where a slug points to; UnknownName where there is none."""
         return _find("source", slug, self._sources)
 
-    # Tables ---------------------------------------------------------------------------------------------------
-
-    @cached_property
-    def _instance_types(self) -> "dict[str, hardware.InstanceType]":
-        from gpukit.catalog.hardware import InstanceType
-
-        return {row.name: row for row in self._read(InstanceType, "instance_types", key=("name",))}
-
-    @cached_property
-    def _helper_types(self) -> "dict[str, hardware.HelperType]":
-        from gpukit.catalog.hardware import HelperType
-
-        return {row.name: row for row in self._read(HelperType, "helper_types", key=("name",))}
-
-    @cached_property
-    def _network_cards(self) -> "dict[str, tuple[hardware.NetworkCard, ...]]":
-        from gpukit.catalog.hardware import NetworkCardRange
-
-        cards: dict[str, list[hardware.NetworkCard]] = {}
-        for row in self._read(NetworkCardRange, "network_cards", key=("instance_type", "card_from")):
-            cards.setdefault(row.instance_type, []).extend(_expand(row))
-        return {name: tuple(sorted(found, key=lambda card: card.index)) for name, found in cards.items()}
-
-    @cached_property
-    def _gpu_models(self) -> "dict[str, hardware.GpuModel]":
-        from gpukit.catalog.hardware import GpuModel
-
-        return {row.model: row for row in self._read(GpuModel, "gpu_models", key=("model",))}
-
-    @cached_property
-    def _ultraservers(self) -> "dict[str, hardware.UltraServer]":
-        from gpukit.catalog.hardware import UltraServer
-
-        return {row.name: row for row in self._read(UltraServer, "ultraservers", key=("name",))}
-
-    @cached_property
-    def _node_power(self) -> "dict[str, hardware.NodePower]":
-        from gpukit.catalog.hardware import NodePower
-
-        return {row.instance_type: row for row in self._read(NodePower, "node_power", key=("instance_type",))}
-
-    @cached_property
-    def _regions(self) -> "dict[str, places.Region]":
-        from gpukit.catalog.places import Region
-
-        return {row.name: row for row in sorted(self._read(Region, "regions", key=("name",)), key=lambda r: r.name)}
-
-    @cached_property
-    def _zones_by_id(self) -> "dict[str, places.Zone]":
-        from gpukit.catalog.places import Zone
-
-        return {row.id: row for row in self._read(Zone, "zones", key=("id",))}
-
-    @cached_property
-    def _zones_by_region(self) -> "dict[str, tuple[places.Zone, ...]]":
-        zones: dict[str, list[places.Zone]] = {}
-        # Local zones come last: their names would sort before the availability zones of their region.
-        for zone in sorted(self._zones_by_id.values(), key=lambda zone: (zone.kind != "availability-zone", zone.name)):
-            zones.setdefault(zone.region, []).append(zone)
-        return {region: tuple(found) for region, found in zones.items()}
-
-    @cached_property
-    def _offerings(self) -> "dict[str, dict[str, places.Offering]]":
-        from gpukit.catalog.places import Offering
-
-        offerings: dict[str, dict[str, places.Offering]] = {}
-        for row in self._read(Offering, "instance_offerings", key=("instance_type", "region")):
-            offerings.setdefault(row.instance_type, {})[row.region] = row
-        return offerings
-
-    @cached_property
-    def _energy(self) -> "dict[tuple[str, str], places.RegionEnergy]":
-        from gpukit.catalog.places import RegionEnergy
-
-        rows = self._read(RegionEnergy, "energy", key=("provider", "region"))
-        return {(row.provider, row.region): row for row in rows}
-
-    @cached_property
-    def _limits(self) -> "dict[str, rules.Limit]":
-        from gpukit.catalog.rules import Limit
-
-        return {row.id: row for row in self._read(Limit, "limits", key=("id",))}
-
-    @cached_property
-    def _capacity_block_rules(self) -> "dict[str, rules.CapacityBlockRule]":
-        from gpukit.catalog.rules import CapacityBlockRule
-
-        return {row.id: row for row in self._read(CapacityBlockRule, "capacity_block_rules", key=("id",))}
-
-    @cached_property
-    def _prices(self) -> "dict[str, rules.Price]":
-        from gpukit.catalog.rules import Price
-
-        return {row.id: row for row in self._read(Price, "prices", key=("id",))}
-
-    @cached_property
-    def _storage_offers(self) -> "dict[str, storage.StorageOffer]":
-        from gpukit.catalog.storage import StorageOffer
-
-        return {row.id: row for row in self._read(StorageOffer, "storage_offers", key=("id",))}
-
-    @cached_property
-    def _sources(self) -> dict[str, Source]:
-        return {row.slug: row for row in self._read(Source, "sources", key=("slug",))}
-
-    def _read(self, row_type: type[Row], table: str, *, key: tuple[str, ...]) -> tuple[Row, ...]:
-        found: tuple[Row, ...] | None = self._cache.get(table)  # type: ignore[assignment]
-        if found is None:
-            changed = self._overrides / f"{table}.csv" if self._overrides is not None else None
-            if changed is not None and not changed.is_file():
-                changed = None
-            found = read_table(row_type, DATA / f"{table}.csv", key=key, overrides=changed)
-            self._cache[table] = found
-        return found
-
-    @cached_property
-    def _cache(self) -> dict[str, tuple[object, ...]]:
-        return {}
-
-
-PRICED_REGION: Final = "us-east-1"
-"""The region of the on-demand prices in the table of instance types."""
-
 
 def _find(kind: str, name: str, table: dict[str, Row]) -> Row:
     try:
         return table[name]
     except KeyError:
         raise UnknownName(kind, name, tuple(table)) from None
-
-
-def _check_overrides(folder: Path) -> None:
-    """Raise CatalogError where the folder is missing or holds a table that nothing would read."""
-    if not folder.is_dir():
-        raise CatalogError(
-            f"the folder `{folder}` does not exist",
-            place=str(folder),
-            why="it was named as the place of catalogue overrides",
-            fix="create it, or leave the option out",
-        )
-    tables = {path.name for path in DATA.glob("*.csv")}
-    for path in sorted(folder.glob("*.csv")):
-        if path.name not in tables:
-            from gpukit.nearest import nearest
-
-            near = nearest(path.name, tables)
-            raise CatalogError(
-                f"`{path.name}` is no table of the catalogue",
-                place=str(path),
-                why="a file that nothing reads would be lost in silence",
-                fix=f"call it `{near[0]}`" if near else f"use one of {', '.join(sorted(tables))}",
-            )
-
-
-def _expand(row: "hardware.NetworkCardRange") -> "list[hardware.NetworkCard]":
-    from gpukit.catalog.hardware import NetworkCard
-
-    return [
-        NetworkCard(
-            instance_type=row.instance_type,
-            index=index,
-            max_enis=row.max_enis,
-            interface_types=row.interface_types,
-            efa_gbps=row.efa_gbps,
-            ena_gbps=row.ena_gbps,
-            efa_default=row.efa_default,
-            efa_default_device_index=row.efa_default_device_index,
-            source=row.source,
-            as_of=row.as_of,
-            doubts=row.doubts,
-        )
-        for index in range(row.card_from, row.card_to + 1)
-    ]
-
-
-def _uniform_cards(instance: "hardware.InstanceType") -> "tuple[hardware.NetworkCard, ...]":
-    from gpukit.catalog.hardware import NetworkCard
-
-    if not instance.network_cards:
-        return ()
-    cards = []
-    for index in range(instance.network_cards):
-        efa = instance.supports_efa and (index > 0 or instance.efa_on_card0 is not False)
-        cards.append(
-            NetworkCard(
-                instance_type=instance.name,
-                index=index,
-                max_enis=instance.default_card_max_enis,
-                interface_types=("interface", "efa", "efa-only") if efa else ("interface",),
-                efa_gbps=None if efa else 0.0,
-                ena_gbps=None,
-                efa_default=efa,
-                efa_default_device_index=(1 if index == 0 else 0) if efa else None,
-                source=instance.source,
-                as_of=instance.as_of,
-                doubts="no row in the table of network cards: taken as uniform",
-            )
-        )
-    return tuple(cards)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 
-from gpukit.catalog.catalog import DATA
 from gpukit.catalog.reading import read_table
+from gpukit.catalog.tables import DATA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Read one CSV table into rows: the columns are the fields of the row's dataclass."""
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,6 +13,10 @@ LIST_MARK = "|"
 """Separates the members of a list inside a cell."""
 
 
+RawRow = tuple[Path, int, dict[str, str]]
+"""A row before it is parsed: its file, its line, its cells by column."""
+
+
 def read_table(
     row_type: type[Row], path: Path, *, key: tuple[str, ...], overrides: Path | None = None
 ) -> tuple[Row, ...]:
@@ -22,15 +26,33 @@ def read_table(
     A row of the overrides whose key is known changes the cells it fills in; any other row is added. Empty cells are
     unknown. Lines that start with `#` name the generator of a table and are skipped. Raises CatalogError.
     """
+    return parse_rows(row_type, _collect(row_type, path, key, overrides))
+
+
+def read_groups(
+    row_type: type[Any], path: Path, *, key: tuple[str, ...], overrides: Path | None = None
+) -> dict[str, list[RawRow]]:
+    """
+    Return the unparsed rows of a table by their first key column, for tables of which a command needs a few rows.
+
+    Give a group to `parse_rows` when it is asked for. Overrides count as in `read_table`.
+    """
+    groups: dict[str, list[RawRow]] = {}
+    for row in _collect(row_type, path, key, overrides):
+        groups.setdefault(row[2].get(key[0], ""), []).append(row)
+    return groups
+
+
+def parse_rows(row_type: type[Row], rows: Iterable[RawRow]) -> tuple[Row, ...]:
+    """Return the rows as values; CatalogError names the cell that cannot be read."""
+    return tuple(_parse(row_type, origin, line, cells) for origin, line, cells in rows)
+
+
+def _collect(row_type: type[Any], path: Path, key: tuple[str, ...], overrides: Path | None) -> list[RawRow]:
+    rows = [(path, line, dict(zip(header, cells, strict=True))) for line, header, cells in _lines(row_type, path)]
     if overrides is None:
-        rows = _lines(row_type, path)
-        return tuple(
-            _parse(row_type, path, line, dict(zip(header, cells, strict=True))) for line, header, cells in rows
-        )
-    merged: dict[tuple[str, ...], tuple[Path, int, dict[str, str]]] = {}
-    for line, header, cells in _lines(row_type, path):
-        cell = dict(zip(header, cells, strict=True))
-        merged[tuple(cell[column] for column in key)] = (path, line, cell)
+        return rows
+    merged: dict[tuple[str, ...], RawRow] = {tuple(row[2][column] for column in key): row for row in rows}
     for line, header, cells in _lines(row_type, overrides):
         cell = {column: text for column, text in zip(header, cells, strict=True) if text}
         name = tuple(cell.get(column, "") for column in key)
@@ -43,7 +65,7 @@ def read_table(
             )
         base = merged[name][2] if name in merged else {}
         merged[name] = (overrides, line, {**base, **cell})
-    return tuple(_parse(row_type, origin, line, cell) for origin, line, cell in merged.values())
+    return list(merged.values())
 
 
 def _lines(row_type: type[Any], path: Path) -> list[tuple[int, list[str], list[str]]]:
@@ -52,7 +74,7 @@ def _lines(row_type: type[Any], path: Path) -> list[tuple[int, list[str], list[s
         with path.open(newline="", encoding="utf-8") as file:
             reader = csv.reader(file)
             numbered = [(reader.line_num, cells) for cells in reader if cells and not cells[0].startswith("#")]
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise CatalogError(
             f"cannot read the table `{path}`",
             place=path.name,

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from gpukit.catalog.catalog import DATA
+from gpukit.catalog import DATA
 from gpukit.catalog.kubernetes import EksAddon, EksVersion, load_eks_addons, load_eks_versions
 
 WITH_ADDONS = sorted({row.kubernetes_version for row in load_eks_addons()})

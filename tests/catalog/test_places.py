@@ -7,9 +7,9 @@ from gpukit.catalog import Catalog, UnknownName
 
 def test_every_offering_names_a_type_and_zones_that_exist(catalog: Catalog) -> None:
     known = {row.name for row in catalog.instance_types()} | {row.name for row in catalog.helper_types()}
-    for name, regions in catalog._offerings.items():
+    for name in catalog._offers_by_type:
         assert name in known
-        for region, row in regions.items():
+        for region, row in catalog._offerings(name).items():
             ids = {zone.id for zone in catalog.zones(region)}
             assert set(row.zone_ids) <= ids, (name, region)
             assert row.zone_ids or row.doubts, (name, region)

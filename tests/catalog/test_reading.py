@@ -80,6 +80,34 @@ def test_a_table_that_is_not_text_is_told(tmp_path: Path) -> None:
         load_catalog(tmp_path).prices()
 
 
+def test_a_cell_with_a_null_byte_is_told(tmp_path: Path) -> None:
+    (tmp_path / "prices.csv").write_bytes(b"id,usd\nnat-gateway-hour,\x00\n")
+
+    with pytest.raises(CatalogError):
+        load_catalog(tmp_path).prices()
+
+
+def test_ranges_of_network_cards_must_not_overlap(tmp_path: Path) -> None:
+    _overrides(
+        tmp_path,
+        "network_cards",
+        "instance_type,card_from,card_to,efa_default,source,as_of",
+        "p5en.48xlarge,8,15,no,x,2026-12-01",
+    )
+
+    with pytest.raises(CatalogError, match=r"network card 8 of p5en\.48xlarge is described twice"):
+        load_catalog(tmp_path).network_cards("p5en.48xlarge")
+
+
+def test_an_offering_is_read_when_its_type_is_asked_for(tmp_path: Path) -> None:
+    _overrides(tmp_path, "instance_offerings", "instance_type,region,source", "p5en.48xlarge,us-east-3,x")
+    catalog = load_catalog(tmp_path)
+
+    assert catalog.regions_offering("g5.xlarge")
+    with pytest.raises(CatalogError, match="column `as_of` is empty"):
+        catalog.regions_offering("p5en.48xlarge")
+
+
 def test_a_missing_folder_is_told(tmp_path: Path) -> None:
     with pytest.raises(CatalogError, match="does not exist"):
         load_catalog(tmp_path / "nowhere")

@@ -83,7 +83,7 @@ def _card_ranges(catalog: Catalog) -> tuple[hardware.NetworkCardRange, ...]:
 
 
 def _offerings(catalog: Catalog) -> tuple[places.Offering, ...]:
-    return tuple(row for found in catalog._offerings.values() for row in found.values())
+    return tuple(row for name in catalog._offers_by_type for row in catalog._offerings(name).values())
 
 
 def test_every_table_has_its_file() -> None:
