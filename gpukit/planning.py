@@ -134,7 +134,7 @@ def plan_from_input(given: "StackInput", *, today: date | None = None, catalog: 
         findings.extend(missing)
         found, kept = check_references(spec, catalog)
         # a value that was left out as unreadable is reported once, not again as a name that leads nowhere
-        findings.extend(item for item in found if not _under(item.path, parsed.left_out))
+        findings.extend(item for item in found if not is_under(item.path, parsed.left_out))
         if kept.pools or str(kept.kind) == "existing-cluster":
             planned = make_plan(kept, catalog, preset=given.preset, today=today)
             plan = planned.plan
@@ -468,7 +468,8 @@ def _read_hook(hook: "BootHookSpec", path: str, folder: Path | None, findings: l
     return changed(hook, run=text or "", file=None)
 
 
-def _under(path: str, parents: tuple[str, ...]) -> bool:
+def is_under(path: str, parents: tuple[str, ...]) -> bool:
+    """Tell whether a key path is one of `parents` or inside it."""
     return any(path == parent or path.startswith((f"{parent}.", f"{parent}[")) for parent in parents if parent)
 
 

@@ -1,0 +1,114 @@
+"""
+The command line: parses and prints, and holds no rule.
+
+Each command lives in its own module and is imported when it is called: `gpukit plan` does not pay for the others.
+Data goes to stdout, talk to stderr. Exit codes: 0 fine, 1 findings of level error, 2 bad usage or unreadable input,
+3 a needed tool or service is missing, 4 the gate refused.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, Final
+
+import click
+
+from gpukit import __version__
+
+COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "plan": ("gpukit.cli.plan", "Decide a whole cluster and show it"),
+    "check": ("gpukit.cli.check", "Find every costly mistake before any cloud call"),
+    "explain": ("gpukit.cli.explain", "Say why a number, zone, type or mode was chosen, or what a code means"),
+    "cost": ("gpukit.cli.cost", "Price a plan line by line, with the source of each price"),
+    "preview": ("gpukit.cli.preview", "Show what a change would do, without engine, cloud or credentials"),
+    "report": ("gpukit.cli.report", "Turn an engine preview into the comment that people decide on, with gates"),
+    "new": ("gpukit.cli.new", "Start a project of your own from a template, with its CI"),
+    "schema": ("gpukit.cli.schema", "Print the JSON Schema of the stack file"),
+    "catalog": ("gpukit.cli.catalog", "List and show instance types, GPUs, limits, prices and images"),
+    "images": ("gpukit.cli.images", "Change an image pin in a stack file"),
+    "sandbox": ("gpukit_sandbox.cli", "Run the embedded cloud on this machine"),
+    "preflight": ("gpukit.cli.preflight", "Ask the real account, read-only, whether the plan can be built"),
+    "leaks": ("gpukit.cli.leaks", "List what still exists and costs money after a destroy"),
+}
+"""Command -> module and one line of help. Source of the order: how a stack is lived, from first look to last."""
+
+
+class _Commands(click.Group):
+    """A group that imports a command when it is called, and lists all without importing any."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for name in COMMANDS if _exists(COMMANDS[name][0])]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        import typer.main
+
+        try:
+            module: Any = import_module(COMMANDS[cmd_name][0])
+        except ModuleNotFoundError as missing:
+            _leave_without(cmd_name, missing)
+        command = typer.main.get_command(module.app)
+        command.name = cmd_name
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args and args[0] not in COMMANDS:
+            from gpukit.nearest import nearest
+
+            near = nearest(args[0], COMMANDS)
+            hint = f" Did you mean `{near[0]}`?" if near else f" There are: {', '.join(self.list_commands(ctx))}."
+            raise click.UsageError(f"There is no command `{args[0]}`.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+@click.version_option(__version__, prog_name="gpukit")
+def cli() -> None:
+    """Plan, check, show and build GPU clusters.
+
+    Start with `gpukit plan --preset single-node`.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and leave with its exit code; a bug in gpukit is told in one line, not as a traceback."""
+    try:
+        cli.main(args=list(arguments) if arguments is not None else None, prog_name="gpukit", standalone_mode=True)
+    except BrokenPipeError:
+        # the reader (`head`, a pager) has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception as error:
+        if os.environ.get("GPUKIT_DEBUG"):
+            raise
+        first = (str(error).splitlines() or [""])[0][:300]
+        sys.stderr.write(
+            f"gpukit failed by a mistake of its own: {type(error).__name__}: {first}\n"
+            "Nothing was changed by this command. Set GPUKIT_DEBUG=1 to see where it happened.\n"
+        )
+        sys.exit(2)
+
+
+def _exists(module: str) -> bool:
+    from importlib.util import find_spec
+
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _leave_without(command: str, missing: ModuleNotFoundError) -> None:
+    extra = "sandbox" if command == "sandbox" else "aws" if command in ("preflight", "leaks") else "pulumi"
+    name = (missing.name or "").split(".")[0]
+    sys.stderr.write(
+        f"`gpukit {command}` needs the Python package `{name}`, which is not installed here\n"
+        f"  fix: pip install 'gpukit[{extra}]'\n"
+    )
+    sys.exit(3)
