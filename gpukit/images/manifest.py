@@ -17,7 +17,7 @@ class ImageError(ValueError):
     """A wish for an image that cannot be met: what, why and what to do instead."""
 
     def __init__(self, problem: str, *, why: str, fix: str, nearest: tuple[str, ...] = (), source: str = "") -> None:
-        super().__init__(f"{problem}: {why}; {fix}")
+        super().__init__(problem)
         self.problem = problem
         self.why = why
         self.fix = fix

@@ -21,12 +21,19 @@ _SAFE_PATH: Final = re.compile(r"/[A-Za-z0-9._/-]+")
 
 
 def render_workstation_user_data(
-    plan: Plan, pool: PoolPlan, image: ImagePlan, *, log_group: str = "", local_nvme: int | None = None
+    plan: Plan,
+    pool: PoolPlan,
+    image: ImagePlan,
+    *,
+    volume_id: str = "",
+    log_group: str = "",
+    local_nvme: int | None = None,
 ) -> str:
     """
     Return the cloud-init document of a workstation.
 
-    Plain text under 16 KiB, as EC2 takes it. The instance must be made with shutdown behaviour `stop`, so that the
+    Plain text under 16 KiB, as EC2 takes it. `volume_id` names the data volume where it is known; without it the one
+    EBS disk beside the root disk is taken. The instance must be made with shutdown behaviour `stop`, so that the
     idle stop does not terminate it. ValueError where the plan has no workstation.
     """
     from gpukit.images.render import UserDataTooLarge, render_profile, squeeze_script
@@ -40,6 +47,8 @@ def render_workstation_user_data(
             why="it is written into fstab and unit files",
             fix="use an absolute path of letters, digits, dots, dashes and underscores",
         )
+    if volume_id and not re.fullmatch(r"vol-[0-9a-f]+", volume_id):
+        raise ValueError(f"`{volume_id}` is not a volume id")
     user = "ubuntu" if image.components.get("operating_system", "ubuntu").startswith("ubuntu") else "ec2-user"
     python = image.components.get("python", "")
     python = python if python.startswith("/") else "/usr/bin/python3"
@@ -52,6 +61,7 @@ def render_workstation_user_data(
         log_group=log_group,
         region=plan.region,
         data_volume=workstation.data_volume_gib > 0,
+        volume_id=volume_id,
         data_path=workstation.data_mount_path,
         user=user,
         gate=gate,

@@ -25,14 +25,16 @@ def run(*command):
 
 
 def gpu_is_busy():
-    """Tell whether any GPU works. No answer counts as idle: a broken driver must not bill through the night."""
+    """Tell whether any GPU works. Where the GPUs do not answer, the load decides: a job also needs a processor."""
+    shares = []
     for line in run("nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits").splitlines():
         try:
-            if float(line) > BUSY_GPU_PCT:
-                return True
+            shares.append(float(line))
         except ValueError:
             continue
-    return False
+    if shares:
+        return max(shares) > BUSY_GPU_PCT
+    return os.getloadavg()[1] > 0.5
 
 
 def sessions():

@@ -47,11 +47,17 @@ GPUS = {
 # One GPU of a type that has no peers: links are absent and no fabric manager registers it.
 SINGLE = ("p5.4xlarge", "p3.2xlarge")
 
+# Types with a part of the links: the others lead to GPUs of somebody else, and show as inactive.
+PARTLY_LINKED = {"p3.8xlarge": 4}
+
 FIELDS = (
     "index,name,uuid,pci.bus_id,driver_version,memory.total,ecc.mode.current,ecc.errors.uncorrected.volatile.total,"
-    "remapped_rows.pending,remapped_rows.failure,clocks_event_reasons.hw_slowdown,"
-    "clocks_event_reasons.hw_thermal_slowdown,pcie.link.width.current,pcie.link.width.max,fabric.state,fabric.status"
+    "retired_pages.pending,clocks_event_reasons.hw_slowdown,clocks_event_reasons.hw_thermal_slowdown,"
+    "pcie.link.width.current,pcie.link.width.max"
 )
+
+# Before Ampere, broken memory retires pages; from Ampere on it remaps rows.
+RETIRES_PAGES = ("V100-16", "V100-32", "T4", "T4G")
 
 # Errors in the kernel log after which a GPU must not be trusted with a job. Source: NVIDIA XID catalogue.
 FATAL_XIDS = {
@@ -191,7 +197,7 @@ def check_gpus(machine, expected):
     checks.append(check_models(rows, expected))
     checks.append(check_driver(rows, expected))
     checks.append(check_ecc(rows))
-    checks.append(check_remapping(rows))
+    checks.append(check_repairs(machine, rows, expected))
     checks.append(check_slowdown(rows))
     checks.append(check_pcie(rows))
     return checks, rows
@@ -238,12 +244,23 @@ def check_ecc(rows):
     return passed("ecc", "on, no uncorrected error")
 
 
-def check_remapping(rows):
-    for word, reason in (("failure", "RowRemapFailed"), ("pending", "RowRemapPending")):
-        bad = [row["index"] for row in rows if row["remapped_rows." + word].lower() not in ("0", "no", "[n/a]", "n/a")]
+def check_repairs(machine, rows, expected):
+    """Memory repairs that wait for a reset, or that there was no room for."""
+    waiting = [row["index"] for row in rows if row["retired_pages.pending"] == "Yes"]
+    if waiting:
+        return failed("memory-repair", "PageRetirementPending", "pages wait for a reset on GPU " + ", ".join(waiting))
+    if expected.get("gpu_model") in RETIRES_PAGES:
+        return passed("memory-repair", "no page waits")
+    fields = "gpu_bus_id,remapped_rows.pending,remapped_rows.failure"
+    code, text = machine.run("nvidia-smi", "--query-remapped-rows=" + fields, "--format=csv,noheader")
+    lines = [[value.strip() for value in line.split(",")] for line in text.splitlines() if line.strip()]
+    if code != 0 or len(lines) != len(rows) or any(len(line) != 3 for line in lines):
+        return unknown("memory-repair", "RowRemapUnknown", f"nvidia-smi answers {code}: {text.strip()[:200]}")
+    for place, reason, word in ((2, "RowRemapFailed", "failed"), (1, "RowRemapPending", "waits for a reset")):
+        bad = [line[0] for line in lines if line[place].lower() not in ("0", "no")]
         if bad:
-            return failed("row-remapping", reason, "row remapping {} on GPU {}".format(word, ", ".join(bad)))
-    return passed("row-remapping", "none pending")
+            return failed("memory-repair", reason, f"row remapping {word} on {', '.join(bad)}")
+    return passed("memory-repair", "no row waits")
 
 
 def check_slowdown(rows):
@@ -269,16 +286,27 @@ def check_pcie(rows):
     return passed("pcie", "full width")
 
 
-def check_fabric(rows, expected):
+def check_fabric(machine, rows, expected):
     """Whether the fabric manager (NVSwitch) or IMEX has registered every GPU; without it CUDA answers 802."""
     model, alone = expected.get("gpu_model"), expected.get("instance_type") in SINGLE
     if model not in GPUS or not GPUS[model][3] or alone:
         return passed("fabric", "no NVSwitch fabric to join")
-    bad = [row for row in rows if row["fabric.state"] != "Completed" or row["fabric.status"] != "Success"]
+    query = ("nvidia-smi", "--query-gpu=index,fabric.state,fabric.status", "--format=csv,noheader")
+
+    def look():
+        code, text = machine.run(*query)
+        lines = [[value.strip() for value in line.split(",")] for line in text.splitlines() if line.strip()]
+        return (lines, "") if code == 0 and len(lines) == len(rows) else ([], text.strip()[:200] or f"exit {code}")
+
+    def good(found):
+        return bool(found[0]) and all(line[1:] == ["Completed", "Success"] for line in found[0])
+
+    lines, error = machine.wait_for(look, good, float(expected.get("late_seconds") or 0))
+    if not lines:
+        return unknown("fabric", "FabricUnknown", error)
+    bad = [line for line in lines if line[1:] != ["Completed", "Success"]]
     if bad:
-        row = bad[0]
-        text = "GPU {}: state {}, status {}".format(row["index"], row["fabric.state"], row["fabric.status"])
-        return failed("fabric", "FabricNotReady", text)
+        return failed("fabric", "FabricNotReady", f"GPU {bad[0][0]}: {', '.join(bad[0][1:])}")
     return passed("fabric", "every GPU registered")
 
 
@@ -287,7 +315,8 @@ def check_nvlink(machine, rows, expected):
     model = expected.get("gpu_model")
     if model not in GPUS:
         return unknown("nvlink", "ExpectationUnknown", f"unknown model `{model}`")
-    want = 0 if expected.get("instance_type") in SINGLE else GPUS[model][1]
+    kind = expected.get("instance_type")
+    want = 0 if kind in SINGLE else PARTLY_LINKED.get(kind, GPUS[model][1])
     if want == 0:
         return passed("nvlink", "this type has none")
     code, text = machine.run("nvidia-smi", "nvlink", "--status")
@@ -302,9 +331,10 @@ def check_nvlink(machine, rows, expected):
             continue
         link = re.match(r"\s*Link (\d+): (.+)", line)
         if link and gpu is not None:
-            if re.match(r"[\d.]+ GB/s", link.group(2)):
+            rate = re.match(r"([\d.]+) GB/s", link.group(2))
+            if rate and float(rate.group(1)) > 0:
                 links[gpu] += 1
-            else:
+            elif kind not in PARTLY_LINKED:
                 down.append(f"GPU {gpu} link {link.group(1)}: {link.group(2).strip()}")
     if down:
         return failed("nvlink", "NvlinkDown", "; ".join(down[:4]))
@@ -495,7 +525,7 @@ def judge(machine, expected):
     """Return the verdict of all checks as a dict."""
     checks, rows = check_gpus(machine, expected)
     if rows:
-        checks.append(check_fabric(rows, expected))
+        checks.append(check_fabric(machine, rows, expected))
         checks.append(check_nvlink(machine, rows, expected))
         checks.append(check_cuda(machine, expected))
     checks.append(check_kernel_log(machine))
