@@ -224,7 +224,13 @@ def _choose_container(
         return None
     if wish.role == "ec2" and ami is not None and ami.framework == wish.framework:
         return None
-    rows = [row for row in manifest.frameworks if row.framework == wish.framework]
+    rows = [
+        row
+        for row in manifest.frameworks
+        if row.framework == wish.framework
+        and row.cpu_architecture == wish.architecture
+        and _framework_fits(row.framework_version, wish)
+    ]
     refusals: list[str] = []
     good: list[FrameworkRow] = []
     for row in sorted(rows, key=lambda row: (wish.efa and not row.ofi_nccl, row.preference, row.id)):
@@ -237,7 +243,7 @@ def _choose_container(
         return good[0]
     raise UnknownCombination(
         f"images.{wish.name}: no known container for {wish.words}",
-        why=refusals[0] if refusals else f"framework_versions.csv has no row for `{wish.framework}`",
+        why=refusals[0] if refusals else _known_versions(manifest, wish),
         fix="choose one of the nearest, or pin `container` with a digest or an exact version",
         nearest=_nearest_frameworks(manifest, wish, gpu, ami),
         source="gpukit/catalog/data/framework_versions.csv",
@@ -246,10 +252,6 @@ def _choose_container(
 
 def _container_refusal(row: FrameworkRow, wish: _Wish, gpu: GpuRow | None, ami: AmiPin | None) -> str:
     label = f"{row.framework} {row.framework_version} ({row.id})"
-    if not _framework_fits(row.framework_version, wish):
-        return f"{label} is not {wish.framework_version}"
-    if row.cpu_architecture != wish.architecture:
-        return f"{label} is built for {row.cpu_architecture}"
     if wish.pinned.get("cuda") and row.cuda and not starts_with(row.cuda, wish.pinned["cuda"]):
         return f"{label} has CUDA {row.cuda}, not {wish.pinned['cuda']}"
     if gpu is None:
@@ -267,6 +269,21 @@ def _container_refusal(row: FrameworkRow, wish: _Wish, gpu: GpuRow | None, ami: 
     if ami is not None and ami.driver and not is_at_least(ami.driver, row.driver_min_branch):
         return f"{label} needs driver {row.driver_min_branch} or later, the AMI has {ami.driver}"
     return ""
+
+
+def _known_versions(manifest: ImageManifest, wish: _Wish) -> str:
+    versions = sorted(
+        {
+            row.framework_version
+            for row in manifest.frameworks
+            if row.framework == wish.framework and row.cpu_architecture == wish.architecture
+        },
+        key=parse_version,
+    )
+    if not versions:
+        return f"no container of {wish.framework} for {wish.architecture} is known"
+    wanted = f", not in {wish.framework_version}" if wish.framework_version else ""
+    return f"{wish.framework} for {wish.architecture} is known in {', '.join(versions)}{wanted}"
 
 
 def require_exact_container(image: str, path: str) -> None:
@@ -539,7 +556,11 @@ def _nearest_frameworks(
 ) -> tuple[str, ...]:
     """Return up to three versions that would run there: the same framework first, then others."""
     relaxed = replace(wish, framework_version=None, pinned={})
-    fitting = [row for row in manifest.frameworks if not _container_refusal(row, relaxed, gpu, ami)]
+    fitting = [
+        row
+        for row in manifest.frameworks
+        if row.cpu_architecture == wish.architecture and not _container_refusal(row, relaxed, gpu, ami)
+    ]
     fitting.sort(key=lambda row: (row.framework != wish.framework, row.preference, row.id))
     return tuple(f"{row.framework} {row.framework_version}" for row in fitting[:3])
 
