@@ -39,18 +39,18 @@ def list_reservations(plan: Plan) -> list[dict[str, Any]]:
 
 
 def list_images(plan: Plan) -> list[dict[str, Any]]:
-    """Return the machine images that the plan pins by exact name or id, each once."""
+    """Return the images that the plan pins by id: the user's own. Amazon's, pinned by name, the cloud has already."""
     return [
         {
             "region": plan.region,
-            "name": image.ami_name or f"pinned as {image.ami_id}",
             "id": image.ami_id,
+            "name": f"{image.name}, pinned as {image.ami_id}",
             "owner": image.ami_owner,
             "architecture": image.architecture,
-            "gib": image.gib,
+            "root_gib": image.gib,
         }
         for image in plan.images
-        if image.source in ("ami-name", "ami-id")
+        if image.ami_id is not None
     ]
 
 
