@@ -117,7 +117,7 @@ class GitHub:
     sleep: Callable[[float], None] = time.sleep
 
     def __post_init__(self) -> None:
-        if not re.fullmatch(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+", self.repository):
+        if not re.fullmatch(r"(?!\.+/)[A-Za-z0-9._-]+/(?!\.+$)[A-Za-z0-9._-]+", self.repository):
             raise CodeHostError(f"`{self.repository}` is no GitHub repository; write OWNER/NAME")
 
     def comments(self) -> Iterator[Comment]:

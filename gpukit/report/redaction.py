@@ -11,6 +11,7 @@ import binascii
 import json
 import re
 import zlib
+from functools import lru_cache
 from typing import Any, Final
 
 REDACTED: Final = "[secret]"
@@ -100,8 +101,8 @@ _AWS_SECRET_NEAR: Final = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A
 _KUBECONFIG: Final = re.compile(r"(?:client-key-data|certificate-authority-data)|(?:kind[\"']?\s*:\s*[\"']?Config\b)")
 _BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40,}={0,2}(?![A-Za-z0-9+/=])")
 _WORD_START: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_HINT: Final = re.compile(r"[=:@.\-]|\s|[A-Za-z0-9+/]{16}")
 _MAX_DEPTH: Final = 6
+_MAX_REMEMBERED_CHARS: Final = 200
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _MAX_UNZIPPED_BYTES: Final = 4 * 1024 * 1024
 
@@ -150,8 +151,18 @@ def redact(value: Any, key: str = "", depth: int = 0) -> Any:
 
 def redact_text(text: str, depth: int = 0) -> str:
     """Return a string without secrets: shapes, assignments, and whatever JSON or base64 inside it decodes to."""
-    if len(text) < 8 or not _HINT.search(text):
+    if len(text) < 8:
         return text
+    # A large preview repeats the same names, tags and policies thousands of times.
+    return _redact_short(text, depth) if len(text) <= _MAX_REMEMBERED_CHARS else _redact_text(text, depth)
+
+
+@lru_cache(maxsize=20_000)
+def _redact_short(text: str, depth: int) -> str:
+    return _redact_text(text, depth)
+
+
+def _redact_text(text: str, depth: int) -> str:
     if depth < _MAX_DEPTH:
         inner = _redact_json(text, depth)
         if inner is not None:
