@@ -77,7 +77,14 @@ class Deployment:
         self.box = box
         settings = yaml.safe_load((folder / PROJECT_FILE).read_text(encoding="utf-8"))
         self.project_name = str(settings["name"])
-        self.engine = Engine(sandbox=box, project=folder, stack=stack, output=sys.stdout, progress=_say)
+        self.engine = Engine(
+            sandbox=box,
+            project=folder,
+            stack=stack,
+            output=sys.stdout,
+            environment={"PULUMI_SUPPRESS_NEO_LINK": "true"},
+            progress=_say,
+        )
 
     @classmethod
     def of(cls, stack: str, *, project: Path | None, box: Sandbox) -> "Deployment":
@@ -126,8 +133,7 @@ class Deployment:
             config = self._prepare(plan)
             if plan.protect:
                 _say("data is protected: lifting that first, as on a real account (`protect: false`, then `up`)")
-                self._write_config(protect=False)
-                self._run("up", config)
+                self._lift_protection(config)
             self._run("destroy", config)
         if self.box.status()["running"] and not any(map(self._count_resources, self._known_stacks())):
             self.box.down()
@@ -138,6 +144,15 @@ class Deployment:
     def _run(self, operation: str, config: Path) -> None:
         stack = ("--stack", self.stack, "--config-file", str(config))
         self.engine.run(operation, "--yes", "--skip-preview", *_QUIET, *stack)
+
+    def _lift_protection(self, config: Path) -> None:
+        self._write_config(protect=False)
+        try:
+            self._run("up", config)
+        except EngineFailed:
+            # A stack that stands half must still go; what AWS itself protects will say so.
+            _say("the stack cannot be brought up whole: lifting the engine's own protection only")
+            self._own_engine().run("state", "unprotect", "--all", "--yes", "--stack", self.stack, quiet=True)
 
     def _plan(self) -> Plan:
         """Return the plan; tell all findings and raise InputRefused where one is an error."""
