@@ -55,7 +55,8 @@ def cost(
         f"\n{usd(plan.totals.hourly_usd)} an hour, {usd(plan.totals.monthly_usd)} a month of {HOURS_PER_MONTH} hours"
     )
     if plan.totals.unpriced:
-        out.print(f"{plan.totals.unpriced} lines have no known price or amount and are not in the sum")
+        lines = "line has" if plan.totals.unpriced == 1 else "lines have"
+        out.print(f"{plan.totals.unpriced} {lines} no known price or amount and is not in the sum")
     budget = plan.budget
     if budget.monthly_usd is not None or budget.hourly_usd is not None:
         out.print(f"budget: {usd(budget.hourly_usd)} an hour, {usd(budget.monthly_usd)} a month")

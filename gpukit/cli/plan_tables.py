@@ -43,7 +43,8 @@ def _headline(out: "Console", plan: Plan) -> None:
     exascale = " (an exascale cluster)" if (totals.dense_bf16_pflops or 0) >= EXASCALE_PFLOPS else ""
     digits = 0 if (totals.dense_bf16_pflops or 0) >= 10 else 2
     out.print(f"  {nodes}{efa}, {number(totals.dense_bf16_pflops, digits)} dense BF16 PFLOPS{exascale}")
-    unpriced = f", without {totals.unpriced} unpriced" if totals.unpriced else ""
+    lines = "line" if totals.unpriced == 1 else "lines"
+    unpriced = f" ({totals.unpriced} {lines} without a price or an amount)" if totals.unpriced else ""
     out.print(f"  {usd(totals.hourly_usd)} an hour, {usd(totals.monthly_usd)} a month at list price{unpriced}")
     out.print(
         f"  {number(totals.it_kw, 1)} kW of IT power, {number(totals.facility_kw, 1)} kW with cooling, "
