@@ -329,8 +329,9 @@ class GpuCluster(pulumi.ComponentResource):
                     security_group_ids=planned.node_security_group_ids,
                     tags=planned.tags,
                     kms_key_arn=key_arn,
+                    after=tuple(self.before_nodes),
                 ),
-                pulumi.ResourceOptions(parent=self, depends_on=self.before_nodes),
+                self._child,
             )
             for pool in planned.system_pools
         ]

@@ -84,7 +84,8 @@ class CoolingZone(pulumi.ComponentResource):
             name=f"/gpukit/{planned.stack_name}/cooling-zones/{zone.name}",
             type="String",
             description=f"Cooling zone {zone.name}: method, racks, envelope and load",
-            value=json.dumps(to_jsonable(zone), sort_keys=True),
+            # not `value`: that one is a secret to the engine, and nobody could read its change in a preview
+            insecure_value=json.dumps(to_jsonable(zone), sort_keys=True),
             tags=tags,
             opts=pulumi.ResourceOptions(parent=self),
         )

@@ -22,8 +22,8 @@ def make_encryption_key(
     Create a key with rotation and an alias; return its ARN.
 
     Instances of a node group are launched by a service-linked role that a fresh account does not have, and naming a
-    missing principal makes KMS refuse the policy. So the key trusts any principal of this account *through* the services
-    in `via_services`, as the AWS-managed keys do. `publishers` are service principals that send to an encrypted
+    missing principal makes KMS refuse the policy. So the key trusts any principal of this account *through* those
+    services (`via_services`), as AWS-managed keys do. `publishers` are service principals that send to an encrypted
     topic.
     """
     import pulumi_aws as aws

@@ -124,6 +124,8 @@ class NodePoolBuild:
     """Resolved image id, where the image comes by id or name."""
     bucket_arns: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
     """ARNs of buckets that are known by a name in the plan."""
+    after: tuple[pulumi.Resource, ...] = ()
+    """What must stand before a node joins, and go after it: the network add-ons."""
 
 
 class GpuNodePool(pulumi.ComponentResource):
@@ -307,7 +309,7 @@ class GpuNodePool(pulumi.ComponentResource):
             tags={**planned.tags, **group.tags},
             opts=pulumi.ResourceOptions(
                 parent=self,
-                depends_on=rights,
+                depends_on=[*rights, *planned.after],
                 ignore_changes=ignored,
                 # without surge the old instances must give their capacity back before new ones can have it
                 delete_before_replace=group.update.surge == 0,

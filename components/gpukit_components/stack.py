@@ -238,9 +238,8 @@ def _build_cluster(
                 kms_key_arn=key_arn,
                 ami_id=images[pool.image].ami_id,
                 bucket_arns=_bucket_arns(storage),
+                after=tuple(cluster.before_nodes),
             ),
-            # nodes need the network add-ons, and go before them
-            pulumi.ResourceOptions(depends_on=cluster.before_nodes),
         )
         for pool in others
     }
