@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from gpukit.images.communication import explain_variable
 from gpukit.images.expectations import expect_node
+from gpukit.images.hooks import list_hooks
 from gpukit.images.manifest import ImageError, load_manifest
 from gpukit.images.templating import read_file, render_template, to_yaml
 from gpukit.images.workstation import render_workstation_user_data
@@ -52,8 +53,6 @@ _KUBELET_WORDS: Final = {
     "topology_manager_policy": "topologyManagerPolicy",
     "topology_manager_scope": "topologyManagerScope",
 }
-
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
 class UserDataTooLarge(ImageError):
@@ -146,8 +145,8 @@ def render_before_join(
     gate: bool = True,
 ) -> str:
     """Return the shell script that prepares the node, runs the user's hooks and decides whether it joins tainted."""
-    before = _hooks(pool.boot, "before-join")
-    after = _hooks(pool.boot, "after-join")
+    before = list_hooks(pool.boot, "before-join")
+    after = list_hooks(pool.boot, "after-join")
     memlock = pool.node_settings.get("limits.memlock", pool.node_settings.get("limits.locked_memory", "unlimited"))
     expected = expect_node(pool=pool, group=group, image=image, lustre=lustre, local_nvme=local_nvme)
     return render_template(
@@ -188,8 +187,15 @@ def render_profile(environment: Mapping[str, str]) -> str:
 
 def squeeze_script(script: str) -> str:
     """Return a short script that unpacks the given one and runs it: what long hooks need to fit."""
-    from gpukit.images.pack import squeeze
+    from gpukit.images.pack import PACKED, squeeze, unpack
 
+    for name in PACKED:
+        # What is packed already does not shrink again: it travels as plain text inside the packed whole.
+        packed = read_file(f"{name}.packed").strip()
+        script = script.replace(
+            f"unpack >/opt/gpukit/{name}.py <<'END'\n{packed}\n",
+            f"cat >/opt/gpukit/{name}.py <<'END'\n{unpack(packed)}\n",
+        )
     return render_template("squeezed.sh.j2", packed=squeeze(script).rstrip("\n"))
 
 
@@ -222,21 +228,6 @@ def _require_size(text: str, path: str, hooks: tuple[BootHookPlan, ...]) -> str:
         fix="put the long script into the image or a bucket, and let the hook fetch and run it",
         source="EC2 User Guide, user data",
     )
-
-
-def _hooks(boot: tuple[BootHookPlan, ...], when: str) -> list[dict[str, str]]:
-    chosen = []
-    for hook in boot:
-        if hook.when != when:
-            continue
-        if not _NAME.fullmatch(hook.name):
-            raise ImageError(
-                f"boot hook `{hook.name}`",
-                why="the name becomes a file name on the node",
-                fix="use letters, digits, dots, dashes and underscores",
-            )
-        chosen.append({"name": hook.name, "content": hook.content.rstrip("\n") + "\n"})
-    return chosen
 
 
 def _kubelet_config(settings: Mapping[str, str]) -> dict[str, Any]:

