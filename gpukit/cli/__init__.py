@@ -10,9 +10,11 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
-import click
+import typer
+import typer.main
+from typer.core import TyperGroup
 
 from gpukit import __version__
 
@@ -34,17 +36,15 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
 """Command -> module and one line of help. Source of the order: how a stack is lived, from first look to last."""
 
 
-class _Commands(click.Group):
+class _Commands(TyperGroup):
     """A group that imports a command when it is called, and lists all without importing any."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         return [name for name in COMMANDS if _exists(COMMANDS[name][0])]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in COMMANDS:
             return None
-        import typer.main
-
         try:
             module: Any = import_module(COMMANDS[cmd_name][0])
         except ModuleNotFoundError as missing:
@@ -53,23 +53,41 @@ class _Commands(click.Group):
         command.name = cmd_name
         return command
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        if args and args[0] not in COMMANDS:
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from gpukit.nearest import nearest
 
             near = nearest(args[0], COMMANDS)
-            hint = f" Did you mean `{near[0]}`?" if near else f" There are: {', '.join(self.list_commands(ctx))}."
-            raise click.UsageError(f"There is no command `{args[0]}`.{hint}", ctx)
+            hint = f"did you mean `{near[0]}`?" if near else f"there are: {', '.join(self.list_commands(ctx))}"
+            sys.stderr.write(f"there is no command `{args[0][:80]}`\n  fix: {hint}\n")
+            raise typer.Exit(2)
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
-@click.version_option(__version__, prog_name="gpukit")
-def cli() -> None:
+app = typer.Typer(
+    cls=_Commands,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"gpukit {__version__}\n")
+        raise typer.Exit()
+
+
+@app.callback()
+def cli(
+    version: bool = typer.Option(False, "--version", help="Show the version.", callback=_show_version, is_eager=True),
+) -> None:
     """Plan, check, show and build GPU clusters.
 
     Start with `gpukit plan --preset single-node`.
@@ -79,7 +97,8 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code; a bug in gpukit is told in one line, not as a traceback."""
     try:
-        cli.main(args=list(arguments) if arguments is not None else None, prog_name="gpukit", standalone_mode=True)
+        command = typer.main.get_command(app)
+        command.main(args=list(arguments) if arguments is not None else None, prog_name="gpukit", standalone_mode=True)
     except BrokenPipeError:
         # the reader (`head`, a pager) has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -104,7 +123,7 @@ def _exists(module: str) -> bool:
         return False
 
 
-def _leave_without(command: str, missing: ModuleNotFoundError) -> None:
+def _leave_without(command: str, missing: ModuleNotFoundError) -> NoReturn:
     extra = "sandbox" if command == "sandbox" else "aws" if command in ("preflight", "leaks") else "pulumi"
     name = (missing.name or "").split(".")[0]
     sys.stderr.write(

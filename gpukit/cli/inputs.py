@@ -1,18 +1,18 @@
 """Turn FILE, --preset, --stack and --set into one input, the same way for every command."""
 
+import sys
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
-import click
 import typer
 
 if TYPE_CHECKING:
     from gpukit.planning import PlanResult
 
 FileArgument = Annotated[
-    Path | None, typer.Argument(metavar="[FILE]", help="A cluster file or a Pulumi stack file.", show_default=False)
+    Path | None, typer.Argument(metavar="FILE", help="A cluster file or a Pulumi stack file.", show_default=False)
 ]
 PresetOption = Annotated[
     str | None, typer.Option("--preset", help="A preset, alone or under FILE.", show_default=False)
@@ -32,7 +32,8 @@ TodayOption = Annotated[
 
 def refuse(problem: str, fix: str = "") -> NoReturn:
     """Leave with exit code 2 and a message that says what to do."""
-    raise click.UsageError(problem + (f"\n  fix: {fix}" if fix else ""))
+    sys.stderr.write(problem + (f"\n  fix: {fix}" if fix else "") + "\n")
+    raise typer.Exit(2)
 
 
 def read_today(text: str | None) -> date:

@@ -89,7 +89,7 @@ def test_set_changes_one_key_after_everything_else() -> None:
 
 @pytest.mark.parametrize("text", ["nodes", "=4", "a=[1"])
 def test_a_set_without_form_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="form|readable"):
+    with pytest.raises(ValueError, match=r"form|readable"):
         parse_set(text)
 
 
