@@ -6,6 +6,7 @@ type on the way out, the SDK's type word on the way in, so `"true"` and `True` m
 """
 
 import datetime
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -140,6 +141,9 @@ def tags_from_api(value: Any) -> dict[str, str]:
 
 
 def _from_scalar(value: Any, word: str) -> Any:
+    if isinstance(value, dict) and word == "str":
+        # boto3 hands IAM's policies over decoded.
+        return json.dumps(value, separators=(",", ":"))
     if isinstance(value, dict | list):
         return value if word == "any" else None
     if isinstance(value, datetime.datetime):
@@ -168,7 +172,7 @@ def _index(members: Iterable[str]) -> dict[str, str]:
 
 def _find(name: str, index: Mapping[str, str]) -> str | None:
     bare = _bare(name)
-    for candidate in (bare, f"{bare}s", bare.removesuffix("s"), f"{bare.removesuffix('y')}ies", f"{bare}list", f"{bare}set"):
+    for candidate in (bare, f"{bare}s", bare.removesuffix("s"), f"{bare.removesuffix('y')}ies", f"{bare.removesuffix('ies')}y", f"{bare}list", f"{bare}set"):
         if candidate in index:
             return index[candidate]
     return None

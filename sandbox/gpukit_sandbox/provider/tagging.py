@@ -69,11 +69,12 @@ class Tagging:
 
     def read(self, calls: Calls, service: str, resource_id: str, state: Properties, item: Mapping[str, Any] | None) -> dict[str, str]:
         """Return the tags that stand, without AWS's own; from the description when it holds them."""
-        if item is not None and not self.read_call:
+        if item is not None:
             for name in ("Tags", "tags", "TagSet", "TagList", "tagSet"):
                 if name in item:
                     return tags_from_api(item[name])
-            return {}
+            if not self.read_call:
+                return {}
         if self.form == "ec2":
             answer = calls.call("ec2", "describe_tags", Filters=[{"Name": "resource-id", "Values": [resource_id]}])
             return tags_from_api(answer.get("Tags", []))
