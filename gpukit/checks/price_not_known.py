@@ -1,0 +1,31 @@
+"""GK7002: a price is not known."""
+
+from collections.abc import Iterator
+
+from gpukit.checks.rule import CheckContext, Rule, tell
+from gpukit.finding import Finding, Severity
+
+
+def check(context: CheckContext) -> Iterator[Finding]:
+    """Yield an unknown for each subject of the bill without a price."""
+    for subject in dict.fromkeys(line.subject for line in context.plan.costs if line.hourly_usd is None):
+        kind, _, rest = subject.partition(" ")
+        section = {"nodes": "pools", "storage": "storage"}.get(kind)
+        yield tell(
+            "GK7002",
+            Severity.UNKNOWN,
+            f"{section}.{rest.partition(' ')[0]}" if section else "budget",
+            problem=f"the price of {subject} in {context.plan.region} is not known",
+            fix="look it up, and add it to a table of your own for the catalogue",
+        )
+
+
+RULE = Rule(
+    code="GK7002",
+    title="a price is not known",
+    severity=Severity.UNKNOWN,
+    needs="plan",
+    check=check,
+    why="the sums leave it out, so the true cost is higher and a cap cannot be judged",
+    source="prices.csv, instance_types.csv, capacity_block_prices.csv",
+)
