@@ -122,7 +122,7 @@ def plan_cluster(name: str, args: "GpuClusterArgs") -> "ClusterBuild":
         ),
         "pools": {"system": system},
     }
-    plan = decide(mapping, region=region)
+    plan = decide(mapping, region=region, own_section="kubernetes")
     assert plan.kubernetes is not None
     return ClusterBuild(
         cluster_name=name,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pulumi
 
-from gpukit.finding import Finding
+from gpukit.finding import Finding, Severity
 from gpukit.plan import Plan
 from gpukit_components.refusal import require_plan
 
@@ -21,8 +21,8 @@ def decide(
     """
     Return the plan of a mapping as in a stack file; raise PlanRefused with every error at once.
 
-    `own_section` is the key path that a component used alone fills from its arguments; it is cut off the findings'
-    paths, so that they name the arguments.
+    `own_section` is the key path that a component used alone fills from its arguments. It is cut off the findings'
+    paths, so that they name the arguments; warnings about the rest are dropped: the rest is only there for planning.
     """
     from datetime import date
 
@@ -38,7 +38,13 @@ def decide(
             result.spec, result.plan, load_catalog(), today=today, locate=result.input.locate, deploying=True
         )
         findings.extend(checked.findings)
-    return require_plan(result.plan, [_renamed(finding, own_section) for finding in findings])
+    if own_section:
+        findings = [
+            _renamed(finding, own_section)
+            for finding in findings
+            if finding.severity is Severity.ERROR or finding.path.startswith(own_section)
+        ]
+    return require_plan(result.plan, findings)
 
 
 def region_of(region: str | None) -> str:
@@ -57,6 +63,5 @@ def region_of(region: str | None) -> str:
 
 
 def _renamed(finding: Finding, own_section: str) -> Finding:
-    if own_section and finding.path.startswith(own_section):
-        return replace(finding, path=finding.path[len(own_section) :].lstrip(".") or finding.path)
-    return finding
+    inside = finding.path.removeprefix(own_section).lstrip(".")
+    return replace(finding, path=inside) if inside else finding

@@ -122,6 +122,15 @@ def _monitor(pulumi_mocks: Any, request: Mapping[str, Any]) -> Any:
             self.recorded: list[dict[str, Any]] = []
             self.outputs: dict[str, Any] = {}
 
+        def make_urn(self, parent: str, type_: str, name: str) -> str:
+            """Return the URN as the engine makes it: all parents' types but the stack's."""
+            import pulumi
+
+            types = type_
+            if parent and "::pulumi:pulumi:Stack::" not in parent:
+                types = f"{parent.split('::')[2]}${type_}"
+            return f"urn:pulumi:{pulumi.get_stack()}::{pulumi.get_project()}::{types}::{name}"
+
         def RegisterResource(self, request: Any) -> Any:  # noqa: N802
             response = super().RegisterResource(request)
             if request.type != "pulumi:pulumi:Stack":
@@ -218,7 +227,13 @@ def _word(token: str, name: str) -> str:
 
 def _explain(error: Exception, program: str) -> str:
     """Return the program's error with its own frames only; an error that speaks to people comes without frames."""
-    if type(error).__name__ in ("RunError", "InputPropertiesError", "InputPropertyError", "ConfigMissingError", "PlanRefused"):
+    if type(error).__name__ in (
+        "RunError",
+        "InputPropertiesError",
+        "InputPropertyError",
+        "ConfigMissingError",
+        "PlanRefused",
+    ):
         return str(error)
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not program or program in frame.filename]
     place = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""

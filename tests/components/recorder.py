@@ -33,8 +33,9 @@ class Recorded:
 
 @dataclass
 class Recorder(mocks.Mocks):
-    """Answers like AWS in shape; ids are the resource's own name."""
+    """Answers like AWS in shape, with the resource's own name as id; in a preview nothing but inputs is known."""
 
+    preview: bool = False
     resources: list[Recorded] = field(default_factory=list)
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     exports: dict[str, Any] = field(default_factory=dict)
@@ -51,7 +52,7 @@ class Recorder(mocks.Mocks):
 
     def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str | None, dict[Any, Any]]:
         inputs = dict(args.inputs)
-        if not args.custom:
+        if not args.custom or self.preview:
             return None, inputs
         outputs = {
             "arn": f"arn:aws:mock:us-east-1:111122223333:{args.name}",
@@ -125,9 +126,17 @@ _ANSWERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 }
 
 
-def record(program: Callable[[], Any], *, preview: bool = False, config: dict[str, str] | None = None) -> Recorder:
-    """Run a program and return everything that it registered; raise what it raises."""
-    recorder = Recorder()
+def record(
+    program: Callable[[], Any],
+    *,
+    preview: bool = False,
+    config: dict[str, str] | None = None,
+    seen: list["Recorder"] | None = None,
+) -> Recorder:
+    """Run a program and return everything that it registered; raise what it raises (`seen` then holds the engine)."""
+    recorder = Recorder(preview=preview)
+    if seen is not None:
+        seen.append(recorder)
     settings.SETTINGS.outputs.clear()
     asyncio.set_event_loop(asyncio.new_event_loop())
     mocks.set_mocks(recorder, project="gpukit", stack="test", preview=preview, monitor=RecordingMonitor(recorder))
@@ -136,6 +145,17 @@ def record(program: Callable[[], Any], *, preview: bool = False, config: dict[st
     _sync_await(run_pulumi_func(program))
     recorder.exports = {key: _resolve(value) for key, value in getattr(stack, "outputs", {}).items()}
     return recorder
+
+
+def unknown() -> pulumi.Output[Any]:
+    """Return an output that is not known yet; only inside a recorded program."""
+
+    def answered(value: Any) -> asyncio.Future[Any]:
+        future: asyncio.Future[Any] = asyncio.get_event_loop().create_future()
+        future.set_result(value)
+        return future
+
+    return pulumi.Output(answered(set()), answered(None), answered(False))
 
 
 def _resolve(value: Any) -> Any:
