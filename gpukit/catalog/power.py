@@ -59,7 +59,7 @@ def _share(share: float) -> str:
 def _row(instance: InstanceType, *, watts: float, kind: str, basis: str, rule: PowerRule) -> NodePower:
     return NodePower(
         instance_type=instance.name,
-        kw=round(watts / 1000, 3),
+        kw=round(watts / 1000, 6),
         kind=kind,
         basis=basis,
         source=rule.source,

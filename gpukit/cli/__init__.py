@@ -126,6 +126,8 @@ def _exists(module: str) -> bool:
 def _leave_without(command: str, missing: ModuleNotFoundError) -> NoReturn:
     extra = "sandbox" if command == "sandbox" else "aws" if command in ("preflight", "leaks") else "pulumi"
     name = (missing.name or "").split(".")[0]
+    if name.startswith("gpukit") and name != "gpukit_sandbox":
+        raise missing
     sys.stderr.write(
         f"`gpukit {command}` needs the Python package `{name}`, which is not installed here\n"
         f"  fix: pip install 'gpukit[{extra}]'\n"

@@ -39,7 +39,11 @@ def test_every_key_has_a_help_text() -> None:
     schema = stack_file_schema()
     without = [name for name, field in schema["properties"].items() if not field.get("description")]
     for definition, content in schema["$defs"].items():
-        without += [f"{definition}.{name}" for name, field in content.get("properties", {}).items() if not field.get("description")]
+        without += [
+            f"{definition}.{name}"
+            for name, field in content.get("properties", {}).items()
+            if not field.get("description")
+        ]
 
     assert without == []
 
@@ -47,3 +51,12 @@ def test_every_key_has_a_help_text() -> None:
 def test_help_is_found_by_key_path() -> None:
     assert field_help(("pools", "train", "efa")).startswith("EFA on or off")
     assert field_help(("pools", "train")) == ""
+
+
+def test_the_schema_in_docs_is_the_one_that_is_printed() -> None:
+    import json
+    from pathlib import Path
+
+    file = Path(__file__).parent.parent.parent / "docs" / "stack.schema.json"
+
+    assert json.loads(file.read_text(encoding="utf-8")) == stack_file_schema(), "run `make golden`"
