@@ -63,7 +63,7 @@ def record(request: Mapping[str, Any]) -> dict[str, Any]:
     asyncio.set_event_loop(asyncio.new_event_loop())
     pulumi.runtime.set_all_config(dict(request.get("config", {})), list(request.get("secret_keys", [])))
     # `set_mocks` makes a root stack of its own; `run_in_stack` makes the one that holds the outputs.
-    settings = pulumi_mocks.MockSettings(
+    settings = pulumi_mocks.MockSettings(  # type: ignore[no-untyped-call]
         monitor=monitor,
         monitor_features=set(monitor.GetDeploymentInfo(None).supportedFeatures),
         engine=pulumi_mocks.MockEngine(None),
@@ -100,7 +100,7 @@ def record(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _monitor(pulumi_mocks: Any, request: Mapping[str, Any]) -> Any:
-    from google.protobuf import json_format
+    from google.protobuf import json_format  # type: ignore[import-untyped]
 
     class Answers(pulumi_mocks.Mocks):  # type: ignore[misc]
         """Placeholders for what a cloud would answer."""

@@ -78,7 +78,7 @@ class ResourceStep:
     action: Action
     parent: str = ""
     component: str = ""
-    """Path of the component instances above it, outermost first, `cluster / train`; "" at the top of the stack."""
+    """Components above it, outermost first, `GpuCluster a / GpuNodePool train`; "" at the top of the stack."""
     changes: tuple[PropertyChange, ...] = ()
     forced_by: tuple[str, ...] = ()
     """Properties that make this a replacement, as the engine names them."""
@@ -174,15 +174,24 @@ class UnreadablePreview(ValueError):
 
 
 def is_tag_path(path: str) -> bool:
-    """Tell whether a property path lies in tags (`tags`, `tagsAll["team"]`, `tagSpecifications[0].tags.team`)."""
+    """
+    Tell whether a property path lies in a resource's own tags (`tags`, `tagsAll["team"]`).
+
+    `tagSpecifications` of a launch template are none: they make a new version, and that replaces nodes.
+    """
     head = path.replace("[", ".").split(".", 1)[0]
-    return head in ("tags", "tagsAll", "tagSpecifications", "tags_all")
+    return head in ("tags", "tagsAll")
 
 
 def name_of(urn: str) -> str:
     """Return the last part of a URN; a name may itself contain `::`."""
     parts = urn.split("::", 3)
     return parts[3] if len(parts) == 4 else urn
+
+
+def component_label(urn: str) -> str:
+    """Return a component as people name it: `GpuNodePool train`; several components may share a name."""
+    return f"{type_of(urn).rsplit(':', 1)[-1]} {name_of(urn)}".strip()
 
 
 def type_of(urn: str) -> str:

@@ -10,6 +10,7 @@ from gpukit.report.change import (
     PropertyChange,
     ReplaceOrder,
     ResourceStep,
+    component_label,
     name_of,
     type_of,
 )
@@ -247,6 +248,6 @@ def _component_path(urn: str, parents: dict[str, str], structure: set[str]) -> s
             break
         # A parent outside the input is a component unless its token is a provider's (`aws:eks/cluster:Cluster`).
         if here in structure or (here not in parents and "/" not in token):
-            names.append(name_of(here))
+            names.append(component_label(here))
         here = parents.get(here, "")
     return " / ".join(reversed(names))

@@ -49,7 +49,7 @@ class Gate:
     def __str__(self) -> str:
         if self.kind is GateKind.FINDING:
             return f"finding:{self.code}"
-        return self.kind.value if self.limit is None else f"{self.kind.value}>{self.limit:g}"
+        return self.kind.value if self.limit is None else f"{self.kind.value}>{self.limit:.15g}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +156,7 @@ def check_gates(
     for gate in gates:
         found.extend(_refusals_of(gate, change, dangers))
     entries = tuple(allowed)
+    notes = [*notes, *_price_notes(gates, change)]
     refusals, lifted = [], []
     for refusal in dict.fromkeys(found):
         entry = next((entry for entry in entries if _covers(entry, refusal)), None)
@@ -211,15 +212,15 @@ def _refusals_of(gate: Gate, change: Change, dangers: Sequence[Danger]) -> list[
                 for danger in dangers
             ]
         case GateKind.COST:
-            return _over(gate, change.after.hourly_usd, change, "list price", "$/hour")
+            return _over(gate, change.after.hourly_usd, "list price", "$/hour")
         case GateKind.COST_MONTH:
-            return _over(gate, change.after.monthly_usd, change, "list price", "$/month")
+            return _over(gate, change.after.monthly_usd, "list price", "$/month")
         case GateKind.COST_DELTA:
             before, after = change.before.hourly_usd, change.after.hourly_usd
             delta = None if before is None or after is None else after - before
-            return _over(gate, delta, change, "rise of the list price", "$/hour")
+            return _over(gate, delta, "rise of the list price", "$/hour")
         case GateKind.GPUS:
-            return _over(gate, change.after.gpus, change, "size", "GPUs", priced=False)
+            return _over(gate, change.after.gpus, "size", "GPUs")
         case GateKind.UNKNOWN:
             return _unknowns(gate, change)
         case GateKind.FINDING:
@@ -248,9 +249,7 @@ def _by_action(gate: Gate, change: Change, action: Action, words: str) -> list[R
     ]
 
 
-def _over(
-    gate: Gate, value: float | None, change: Change, what: str, unit: str, *, priced: bool = True
-) -> list[Refusal]:
+def _over(gate: Gate, value: float | None, what: str, unit: str) -> list[Refusal]:
     limit = gate.limit or 0.0
     origin = "" if gate.origin == "--fail-on" else f" of {gate.origin}"
     if value is None:
@@ -258,15 +257,15 @@ def _over(
         return [Refusal(gate=gate, what=words)]
     if value > limit:
         return [Refusal(gate=gate, what=f"the {what} is {value:,.10g} {unit}, over the limit {limit:,.10g}{origin}")]
-    if priced and change.after.unpriced:
-        return [
-            Refusal(
-                gate=gate,
-                what=f"{change.after.unpriced} cost lines have no known price, "
-                f"so the limit {limit:,.10g} {unit}{origin} cannot be kept",
-            )
-        ]
     return []
+
+
+def _price_notes(gates: tuple[Gate, ...], change: Change) -> list[str]:
+    """A sum that leaves lines out still judges what it holds; the gate `unknown` refuses what is missing."""
+    priced = any(gate.kind in (GateKind.COST, GateKind.COST_MONTH, GateKind.COST_DELTA) for gate in gates)
+    if not priced or not change.after.unpriced:
+        return []
+    return [f"{change.after.unpriced} cost lines have no known price; the cost gates judged the sum of the others"]
 
 
 def _unknowns(gate: Gate, change: Change) -> list[Refusal]:
@@ -280,6 +279,9 @@ def _unknowns(gate: Gate, change: Change) -> list[Refusal]:
         )
         if value is None
     ]
+    if change.after.unpriced:
+        lines = "1 cost line has" if change.after.unpriced == 1 else f"{change.after.unpriced} cost lines have"
+        found.append(Refusal(gate=gate, what=f"{lines} no known price", name="the cost an hour"))
     found += [
         Refusal(
             gate=gate,

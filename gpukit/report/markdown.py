@@ -281,8 +281,7 @@ def _noise_rows(steps: list[ResourceStep]) -> list[str]:
             f"{code(change.path)} {code(value_text(change.before, 40))} → {code(value_text(change.after, 40))}"
             if not change.computed
             else code(change.path)
-            for change in [c for c in step.changes if not c.path.startswith(("tagsAll", "tags_all"))][:4]
-            or step.changes[:1]
+            for change in [c for c in step.changes if not c.path.startswith("tagsAll")][:4] or step.changes[:1]
         )
         groups.setdefault(paths, []).append(step.name)
     return [

@@ -24,11 +24,18 @@ class StackNumbers:
     gates: tuple[Gate, ...]
 
 
-def numbers_of_file(file: Path, *, today: datetime.date) -> StackNumbers:
+def numbers_of_file(file: Path, *, today: datetime.date, preset: str | None = None) -> StackNumbers:
     """Return the numbers of a stack or cluster file in the working tree."""
     from gpukit.planning import plan_from_file
 
-    return _from_result(plan_from_file(file, today=today), today)
+    return _from_result(plan_from_file(file, preset=preset, today=today), today)
+
+
+def numbers_of_preset(preset: str, *, today: datetime.date) -> StackNumbers:
+    """Return the numbers of a preset as it is shipped."""
+    from gpukit.planning import plan_from_preset
+
+    return _from_result(plan_from_preset(preset, today=today), today)
 
 
 def numbers_of_text(text: str, *, file: str, folder: Path | None, today: datetime.date) -> StackNumbers:

@@ -6,7 +6,8 @@ import pytest
 
 from gpukit.report.change import UNKNOWN, Action, ReplaceOrder, UnreadablePreview
 from gpukit.report.engine_digest import parse_engine_digest
-from tests.report.digests import GPU_GROUP, NODE_GROUP, STACK, TOTALS, UNKNOWN as MARK, digest, step
+from tests.report.digests import GPU_GROUP, NODE_GROUP, STACK, TOTALS, digest, step
+from tests.report.digests import UNKNOWN as MARK
 
 
 def test_a_replacement_in_three_steps_is_one_with_its_order() -> None:

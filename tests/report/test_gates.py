@@ -32,7 +32,7 @@ def judge(words: str, *steps, after: Numbers = AFTER, allowed=(), findings=(), *
         ("replace", 'gate replace: "train-a" (aws:eks/nodeGroup:NodeGroup) would be replaced, forced by amiType'),
         ("delete", 'gate delete: "train-b" (aws:eks/nodeGroup:NodeGroup) would be deleted'),
         ("cost>7000", "gate cost>7000: the list price is 8,000 $/hour, over the limit 7,000"),
-        ("cost-month>1000000", "gate cost-month>1e+06: the list price is 5,840,000 $/month, over the limit 1,000,000"),
+        ("cost-month>1000000", "gate cost-month>1000000: the list price is 5,840,000 $/month, over the limit 1,000,000"),
         ("cost-delta>100", "gate cost-delta>100: the rise of the list price is 4,000 $/hour, over the limit 100"),
         ("gpus>1000", "gate gpus>1000: the size is 1,024 GPUs, over the limit 1,000"),
     ],
@@ -62,8 +62,13 @@ def test_what_is_unknown_is_refused(words: str) -> None:
     assert "unknown" in judge(words, after=Numbers()).reason
 
 
-def test_a_sum_that_leaves_lines_out_does_not_pass_a_cost_gate() -> None:
-    assert "2 cost lines have no known price" in judge("cost>99999", after=replace(AFTER, unpriced=2)).reason
+def test_a_sum_that_leaves_lines_out_is_judged_aloud_and_refused_by_unknown() -> None:
+    after = replace(AFTER, unpriced=2)
+    result = judge("cost>99999", after=after)
+
+    assert not result.refused
+    assert result.notes == ("2 cost lines have no known price; the cost gates judged the sum of the others",)
+    assert judge("unknown", after=after).reason == "gate unknown: 2 cost lines have no known price"
 
 
 def test_a_preview_that_did_not_finish_is_refused_by_any_gate() -> None:

@@ -51,7 +51,7 @@ def test_danger_names_property_nodes_and_what_is_lost() -> None:
     )  # fmt: skip
 
     assert (
-        "- GPU node group `a` **replaced** in `train`, because `amiType`: `AL2023_x86_64_NVIDIA` → `X` forces it; "
+        "- GPU node group `a` **replaced** in `GpuNodePool train`, because `amiType`: `AL2023_x86_64_NVIDIA` → `X` forces it; "
         "the new one first, then the old one goes; 64 nodes drain; at stake: its nodes and the jobs on them"
     ) in text
 
@@ -154,7 +154,7 @@ def test_hostile_names_do_nothing(name: str, form: ReportFormat) -> None:
             assert alive not in text
         assert text.count("<details>") == text.count("</details>")
         assert sum(line.startswith("### Danger") for line in text.splitlines()) == 1
-        rows = [line for line in text.splitlines() if line.startswith("| **") or line.startswith("| GK")]
+        rows = [line for line in text.splitlines() if line.startswith(("| **", "| GK"))]
         assert all(row.count("|") == 5 for row in rows)
 
 
