@@ -86,6 +86,8 @@ class ClusterBuild:
     bucket_arns: tuple[pulumi.Input[str], ...] = ()
     """Buckets that the S3 driver may mount."""
     kms_key_arn: pulumi.Input[str] | None = None
+    after: tuple[pulumi.Resource, ...] = ()
+    """What nodes need at boot and must outlive them: the ways out of their network."""
 
 
 class GpuCluster(pulumi.ComponentResource):
@@ -329,7 +331,7 @@ class GpuCluster(pulumi.ComponentResource):
                     security_group_ids=planned.node_security_group_ids,
                     tags=planned.tags,
                     kms_key_arn=key_arn,
-                    after=tuple(self.before_nodes),
+                    after=(*planned.after, *self.before_nodes),
                 ),
                 self._child,
             )

@@ -86,6 +86,8 @@ class GpuNetwork(pulumi.ComponentResource):
         super().__init__("gpukit:index:GpuNetwork", name, None, opts)
         self._name, self._tags = name, planned.tags
         self._child = pulumi.ResourceOptions(parent=self)
+        # routes, their associations and endpoints: an instance needs them at boot, and goes before them
+        self.ways_out: list[pulumi.Resource] = []
         plan = planned.plan
 
         vpc_id = self._make_vpc(plan)
@@ -190,13 +192,14 @@ class GpuNetwork(pulumi.ComponentResource):
                 suffix = f"private-{exit_zone}" if len(gateways) > 1 else "private"
                 tables[exit_zone] = self._make_route_table(suffix, vpc_id)
                 if gateways:
-                    aws.ec2.Route(
+                    out = aws.ec2.Route(
                         f"{self._name}-{suffix}-out",
                         route_table_id=tables[exit_zone].id,
                         destination_cidr_block="0.0.0.0/0",
                         nat_gateway_id=gateways[exit_zone].id,
                         opts=self._child,
                     )
+                    self.ways_out.append(out)
             self._associate(subnet, tables[exit_zone])
         return [table.id for table in tables.values()]
 
@@ -243,12 +246,13 @@ class GpuNetwork(pulumi.ComponentResource):
     def _associate(self, subnet: SubnetPlan, table: Any) -> None:
         import pulumi_aws as aws
 
-        aws.ec2.RouteTableAssociation(
+        link = aws.ec2.RouteTableAssociation(
             f"{self._name}-{subnet.name}",
             subnet_id=self.subnets[subnet.name],
             route_table_id=table.id,
             opts=self._child,
         )
+        self.ways_out.append(link)
 
     def _make_endpoints(
         self, planned: NetworkBuild, vpc_id: pulumi.Input[str], private_tables: list[pulumi.Input[str]]
@@ -259,7 +263,7 @@ class GpuNetwork(pulumi.ComponentResource):
         interfaces = [service for service in plan.endpoints if service not in GATEWAY_ENDPOINTS]
         for service in plan.endpoints:
             if service in GATEWAY_ENDPOINTS and private_tables:
-                aws.ec2.VpcEndpoint(
+                gateway = aws.ec2.VpcEndpoint(
                     f"{self._name}-{service}",
                     vpc_id=vpc_id,
                     vpc_endpoint_type="Gateway",
@@ -268,6 +272,7 @@ class GpuNetwork(pulumi.ComponentResource):
                     tags=self._tagged(service),
                     opts=self._child,
                 )
+                self.ways_out.append(gateway)
         if not interfaces:
             return
         blocks = [block for block in (plan.cidr, plan.pod_cidr) if block]
@@ -281,7 +286,7 @@ class GpuNetwork(pulumi.ComponentResource):
         )
         places = _one_subnet_per_zone(plan)
         for service in interfaces:
-            aws.ec2.VpcEndpoint(
+            interface = aws.ec2.VpcEndpoint(
                 f"{self._name}-{service.replace('.', '-')}",
                 vpc_id=vpc_id,
                 vpc_endpoint_type="Interface",
@@ -292,6 +297,7 @@ class GpuNetwork(pulumi.ComponentResource):
                 tags=self._tagged(service),
                 opts=self._child,
             )
+            self.ways_out.append(interface)
 
     def _make_ports_group(self, plan: NetworkPlan, vpc_id: pulumi.Input[str]) -> pulumi.Input[str]:
         group_id: pulumi.Output[str] = make_closed_security_group(

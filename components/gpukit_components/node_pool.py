@@ -125,7 +125,7 @@ class NodePoolBuild:
     bucket_arns: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
     """ARNs of buckets that are known by a name in the plan."""
     after: tuple[pulumi.Resource, ...] = ()
-    """What must stand before a node joins, and go after it: the network add-ons."""
+    """What must stand before a node joins, and go after it: ways out of the network, network add-ons."""
 
 
 class GpuNodePool(pulumi.ComponentResource):

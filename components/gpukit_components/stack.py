@@ -185,6 +185,7 @@ def _build_workstation(
             subnet_id=network.subnets[group.subnet],
             security_group_ids=tuple(storage.client_groups) if storage else (),
             bucket_arns=_bucket_arns(storage),
+            after=tuple(network.ways_out),
         ),
     )
     pulumi.export("instance_id", workstation.instance_id)
@@ -221,6 +222,7 @@ def _build_cluster(
             node_security_group_ids=(*node_groups_of_network, *client_groups),
             bucket_arns=tuple(_bucket_arns(storage).values()),
             kms_key_arn=key_arn,
+            after=tuple(network.ways_out),
         ),
     )
     others = [pool for pool in plan.all_pools if pool not in system_pools]
@@ -238,7 +240,7 @@ def _build_cluster(
                 kms_key_arn=key_arn,
                 ami_id=images[pool.image].ami_id,
                 bucket_arns=_bucket_arns(storage),
-                after=tuple(cluster.before_nodes),
+                after=(*network.ways_out, *cluster.before_nodes),
             ),
         )
         for pool in others

@@ -83,6 +83,8 @@ class WorkstationBuild:
     kms_key_arn: pulumi.Input[str] | None = None
     security_group_ids: tuple[pulumi.Input[str], ...] = ()
     bucket_arns: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
+    after: tuple[pulumi.Resource, ...] = ()
+    """What the instance needs at boot and must outlive it: the ways out of its network."""
 
 
 class GpuWorkstation(pulumi.ComponentResource):
@@ -117,6 +119,7 @@ class GpuWorkstation(pulumi.ComponentResource):
         self._name, self._planned = name, planned
         self._child = pulumi.ResourceOptions(parent=self)
 
+        self._after = list(planned.after)
         vpc_id, subnet_id = self._place()
         key_arn = planned.kms_key_arn or make_encryption_key(
             name,
@@ -180,6 +183,7 @@ class GpuWorkstation(pulumi.ComponentResource):
         planned = self._planned
         if planned.network is not None:
             network = GpuNetwork.from_plan(self._name, planned.network, self._child)
+            self._after += network.ways_out
             return network.vpc_id, network.subnets[planned.group.subnet]
         if planned.vpc_id is None or planned.subnet_id is None:
             raise ValueError(f"{self._name}: a workstation needs both its VPC and its subnet")
@@ -250,7 +254,7 @@ class GpuWorkstation(pulumi.ComponentResource):
             tags=tags,
             opts=pulumi.ResourceOptions(
                 parent=self,
-                depends_on=rights,
+                depends_on=[*rights, *self._after],
                 # two instances can neither hold the one data volume nor share one reserved place
                 delete_before_replace=True,
             ),

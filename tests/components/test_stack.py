@@ -78,6 +78,21 @@ def test_node_groups_of_a_cluster_wait_for_the_network_add_ons(recorded: Callabl
         assert {"ml-vpc-cni", "ml-kube-proxy", "ml-eks-pod-identity-agent"} <= waits_for, group.name
 
 
+@pytest.mark.parametrize(
+    ("plan", "kind"),
+    [
+        pytest.param(plans.cluster_plan(), "NodeGroup", id="nodes"),
+        pytest.param(plans.workstation_plan(), "Instance", id="workstation"),
+    ],
+)
+def test_instances_boot_only_when_their_network_has_a_way_out(
+    recorded: Callable[..., Recorder], plan: Plan, kind: str
+) -> None:
+    """A node that cannot reach the API server at boot ends as NodeCreationFailure; on destroy it goes first."""
+    for resource in recorded(lambda: build(plan)).of(kind):
+        assert {"ml-private-out", "ml-s3"} <= {urn.rsplit("::", 1)[-1] for urn in resource.depends_on}
+
+
 def test_nodes_reach_file_systems_and_efa_by_their_groups(recorded: Callable[..., Recorder]) -> None:
     template = recorded(lambda: build(plans.cluster_plan())).one("LaunchTemplate", "train-1").inputs
 
