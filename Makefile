@@ -90,7 +90,7 @@ bench: $(READY)  ## Measure commands as whole processes against their budgets: m
 
 golden: $(READY)  ## Write the golden files of the tests again; read the difference before you commit it
 	GPUKIT_GOLDEN=write $(BIN)/pytest -q -n $(WORKERS) -m "not engine and not cluster"
-	git diff --stat -- tests/golden docs
+	git diff --stat -- tests/golden docs README.md
 
 catalog: $(READY)  ## Build the generated tables again
 	$(BIN)/python scripts/make_catalog.py
