@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 
 
-def render_template(name: str, **values: Any) -> str:
+def render_template(template: str, /, **values: Any) -> str:
     """Return a template of `templates/` or `jobs/` filled in; an undefined name is an error, never an empty text."""
-    return _environment().get_template(name).render(**values)
+    return _environment().get_template(template).render(**values)
 
 
 def read_file(name: str) -> str:
