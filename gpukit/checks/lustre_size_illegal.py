@@ -32,8 +32,7 @@ def check(context: CheckContext) -> Iterator[Finding]:
             Severity.ERROR,
             f"storage.{store.name}.gib",
             problem=f"{store.gib:,} GiB are no capacity of {store.deployment_type} at {store.tier_mb_s_per_tib} "
-            "MB/s per TiB"
-            + (" with EFA" if store.efa else ""),
+            "MB/s per TiB" + (" with EFA" if store.efa else ""),
             fix="use " + (f"{lower:,} or " if lower else "") + f"{upper:,} GiB (steps of {step:,}), or leave `gib` out",
         )
 
