@@ -465,7 +465,7 @@ def _read_hook(hook: "BootHookSpec", path: str, folder: Path | None, findings: l
             "the script is not the one that this SHA-256 was taken of",
             "check the script, then update it",
         )
-    return changed(hook, run=text or "", file=None)
+    return changed(hook, run=text or None, file=None)
 
 
 def is_under(path: str, parents: tuple[str, ...]) -> bool:
