@@ -32,12 +32,14 @@ def check(context: CheckContext) -> Iterator[Finding]:
                     fix=f"use a region that does: {', '.join(regions[:8])}" if regions else "choose another type",
                 )
             else:
+                stated = context.spec.pools.get(pool.name)
+                key = "zones" if stated is not None and stated.zones else "availability_zone"
                 for zone in zones:
                     if zone not in offered:
                         yield tell(
                             "GK2021",
                             Severity.ERROR,
-                            f"pools.{pool.name}.availability_zone",
+                            f"pools.{pool.name}.{key}",
                             problem=f"{zone} does not offer {name}",
                             fix=f"use {' or '.join(offered)}",
                         )
