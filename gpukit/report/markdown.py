@@ -14,6 +14,7 @@ from typing import Final
 from gpukit.finding import Severity
 from gpukit.report.change import UNKNOWN, Action, Change, ReplaceOrder, ResourceStep, name_of
 from gpukit.report.danger import Danger, Harm
+from gpukit.report.engine_digest import SOURCE as ENGINE_DIGEST
 from gpukit.report.escaping import code, prose, value_text
 from gpukit.report.gates import GateResult
 from gpukit.report.verdict import Verdict, count_words, judge, number_lines, numbers_in_a_line
@@ -49,7 +50,7 @@ def render_markdown(
     head = _head(change, tuple(dangers), gate)
     fixed = [head, *_numbers_table(change)]
     refusals = _refusals(gate)
-    dangers_text = _dangers(dangers, budget=limit - len("\n\n".join(fixed)) - len(refusals) - 1_500)
+    dangers_text = _dangers(dangers, change.source, budget=limit - len("\n\n".join(fixed)) - len(refusals) - 1_500)
     text = "\n\n".join([part for part in [*fixed, refusals, dangers_text] if part]) + "\n"
     for block in _blocks(change, dangers, gate):
         room = limit - len(text) - _MORE_ROOM
@@ -109,7 +110,7 @@ def _refusals(gate: GateResult | None) -> str:
     return "### Refused\n" + "\n".join(lines)
 
 
-def _dangers(dangers: Sequence[Danger], *, budget: int) -> str:
+def _dangers(dangers: Sequence[Danger], source: str, *, budget: int) -> str:
     if not dangers:
         return ""
     forms: tuple[Callable[[Sequence[Danger]], list[str]], ...] = (
@@ -123,7 +124,8 @@ def _dangers(dangers: Sequence[Danger], *, budget: int) -> str:
         text = f"### Danger ({len(dangers):,})\n" + "\n".join(form(dangers))
         if len(text) <= budget:
             break
-    if any(d.step.action is Action.REPLACE and d.step.order is ReplaceOrder.NOT_SAID for d in dangers):
+    from_engine = source == ENGINE_DIGEST
+    if from_engine and any(d.step.action is Action.REPLACE and d.step.order is ReplaceOrder.NOT_SAID for d in dangers):
         text += "\n\nThe preview does not say which half of a replacement comes first; `--show-replacement-steps` does."
     return text
 

@@ -28,6 +28,8 @@ def numbers_of_file(file: Path, *, today: datetime.date, preset: str | None = No
     """Return the numbers of a stack or cluster file in the working tree."""
     from gpukit.planning import plan_from_file
 
+    if not _speaks_of_gpukit(file):
+        return StackNumbers(numbers=Numbers(), findings=(), gates=())
     return _from_result(plan_from_file(file, preset=preset, today=today), today)
 
 
@@ -44,6 +46,16 @@ def numbers_of_text(text: str, *, file: str, folder: Path | None, today: datetim
     from gpukit.stackfile import read_text
 
     return _from_result(plan_from_input(read_text(text, file=file, folder=folder), today=today), today)
+
+
+def _speaks_of_gpukit(file: Path) -> bool:
+    """Tell whether a stack file holds config of gpukit; another program's stack has no plan, and that is no mistake."""
+    if not file.name.startswith("Pulumi."):
+        return True
+    try:
+        return "gpukit:" in file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return True
 
 
 def _from_result(result: "PlanResult", today: datetime.date) -> StackNumbers:

@@ -29,6 +29,8 @@ def change_words(change: PropertyChange, quote: Quote) -> str:
     before, after = value_text(change.before), value_text(change.after)
     if before == after and "[secret]" in before:
         words = f"{quote(change.path)}: a secret changed"
+    elif change.before is UNKNOWN and change.after is UNKNOWN:
+        words = f"{quote(change.path)}: a new value, known after the update"
     elif before == after:
         words = f"{quote(change.path)}: computed again"
     elif change.after is UNKNOWN:
