@@ -20,6 +20,7 @@ from gpukit_components.image import FrameworkImage
 from gpukit_components.network import GpuNetwork, NetworkBuild
 from gpukit_components.node_pool import GpuNodePool, NodePoolBuild
 from gpukit_components.spend_guard import PUBLISHERS, SpendGuard, SpendGuardBuild
+from gpukit_components.stack_name import stack_name
 from gpukit_components.storage import StorageBuild, TrainingStorage
 from gpukit_components.workstation import GpuWorkstation, WorkstationBuild
 
@@ -73,11 +74,6 @@ def build(plan: Plan) -> None:
         )
         pulumi.export("spend_topic_arn", guard.topic_arn)
     _export_totals(plan)
-
-
-def stack_name(plan: Plan) -> str:
-    """Return the name of the environment in AWS: the plan's name and its environment."""
-    return plan.name if plan.name.endswith(plan.environment) else f"{plan.name}-{plan.environment}"
 
 
 def cooling_labels(plan: Plan, zone: CoolingZonePlan) -> dict[str, str]:
@@ -165,21 +161,14 @@ def _build_workstation(
     images: Mapping[str, FrameworkImage],
     storage: TrainingStorage | None,
 ) -> None:
-    assert plan.workstation is not None
-    pool = plan.pools[0]
-    group = pool.node_groups[0]
+    group = plan.pools[0].node_groups[0]
     image = images[group.image]
     if image.ami_id is None:
         raise ValueError(f"image {group.image}: a workstation needs an AMI, not an EKS release")
     workstation = GpuWorkstation.from_plan(
         plan.name,
         WorkstationBuild(
-            pool=pool,
-            group=group,
-            workstation=plan.workstation,
-            region=plan.region,
-            protect=plan.protect,
-            tags=plan.tags,
+            plan=plan,
             ami_id=image.ami_id,
             vpc_id=network.vpc_id,
             subnet_id=network.subnets[group.subnet],
@@ -234,7 +223,10 @@ def _build_cluster(
                 image=image_plans[pool.image],
                 cluster=cluster.connection,
                 subnet_ids=network.subnets,
+                region=plan.region,
                 tags=plan.tags,
+                boot_log=cluster.boot_log,
+                lustre=plan.network.lustre,
                 efa_security_group_id=network.efa_security_group_id if pool.efa else None,
                 security_group_ids=(*node_groups_of_network, *client_groups),
                 kms_key_arn=key_arn,
@@ -273,6 +265,8 @@ def _export_totals(plan: Plan) -> None:
             "hourly_usd": totals.hourly_usd,
             "monthly_usd": totals.monthly_usd,
             "it_kw": totals.it_kw,
+            "kgco2e_per_month": totals.kgco2e_per_month,
+            "unpriced": totals.unpriced,
         },
     )
     if plan.not_built:
