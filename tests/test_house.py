@@ -74,7 +74,7 @@ FORBIDDEN = {
     # Written in pieces, or this file would find itself.
     "a registry's address": r"(files\.)?python" + r"hosted\.org|pypi" + r"\.org/simple|proxy\.go" + r"lang\.org"
     r"|registry\.npm" + r"js\.org|static\.crates" + r"\.io|repo1?\.maven" + r"\.apache",
-    "an index option": r"--(extra-)?index" + r"-url\s*[= ]\s*\S|--find" + r"-links\s*[= ]\s*\S",
+    "an index option": r"--(extra-)?index" + r"-url\s*[= ]\s*https?:|--find" + r"-links\s*[= ]\s*https?:",
     "a folder of one machine": r"/work"
     + r"/(main|shared|notes)|/tmp"
     + r"/(gobuild|house)|/Users"
