@@ -42,13 +42,27 @@ def _plain_errors(command: Callable[..., None]) -> Callable[..., None]:
 
 @app.command()
 @_plain_errors
-def up(name: Name = DEFAULT_NAME, as_json: Json = False) -> None:
+def up(
+    name: Name = DEFAULT_NAME,
+    with_kubernetes: Annotated[
+        bool | None,
+        typer.Option("--with-kubernetes/--without-kubernetes", help="Start a Kubernetes control plane too; kept for the next `up`."),
+    ] = None,
+    kubeconfig: Annotated[
+        Path | None, typer.Option("--kubeconfig", help="Use a cluster that is there already, such as one of kind, instead.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Start the sandbox: the engine is found or built once, the AWS double started."""
-    status = _sandbox(name).up(_say)
+    if kubeconfig is not None and with_kubernetes is not None:
+        raise UnknownName("--kubeconfig and --with-kubernetes exclude each other", fix="state one of them")
+    status = _sandbox(name).up(_say, with_kubernetes=with_kubernetes, kubeconfig=kubeconfig)
     if as_json:
         typer.echo(json.dumps(status, indent=2, sort_keys=True))
     else:
         typer.echo(status["endpoint"])
+        if status["kubeconfig"]:
+            _say(f"kubeconfig: {status['kubeconfig']}")
         _say(f"sandbox {name!r} is up; try `gpukit sandbox run -- pulumi preview`")
 
 
@@ -61,6 +75,7 @@ def status(name: Name = DEFAULT_NAME, as_json: Json = False) -> None:
         typer.echo(json.dumps(found, indent=2, sort_keys=True))
         return
     lines = [("sandbox", found["name"]), ("running", "yes" if found["running"] else "no"), ("endpoint", found["endpoint"] or "-")]
+    lines += [("kubeconfig", found["kubeconfig"])] if found["kubeconfig"] else []
     lines += [("engine", found["engine"] or "not built yet"), ("directory", found["directory"])]
     for part in found["parts"]:
         lines.append((f"part {part['name']}", f"pid {part['pid']}, {'running' if part['running'] else 'ended'}, log {part['log']}"))

@@ -12,8 +12,13 @@ from typing import Final
 
 LANGUAGE_HOST: Final = "pulumi-language-python"
 AWS_PROVIDER: Final = "pulumi-resource-aws"
+EKS_TOKEN: Final = "gpukit-eks-token"
 
-_MODULES: Final = {LANGUAGE_HOST: "gpukit_sandbox.language_host", AWS_PROVIDER: "gpukit_sandbox.provider.server"}
+_MODULES: Final = {
+    LANGUAGE_HOST: "gpukit_sandbox.language_host",
+    AWS_PROVIDER: "gpukit_sandbox.provider.server",
+    EKS_TOKEN: "gpukit_sandbox.kube.token",
+}
 
 
 def write_executables(folder: Path) -> tuple[Path, ...]:
@@ -66,5 +71,5 @@ def _script(module: str) -> str:
         f"import sys\n"
         f"sys.path.insert(0, {str(source_root)!r})\n"
         f"from {module} import main\n"
-        f"main()\n"
+        f"sys.exit(main())\n"
     )

@@ -1,5 +1,5 @@
 """
-One sandbox: the AWS double's server, the engine's own state and the executables, started and ended together.
+One sandbox: the AWS double's server, a Kubernetes control plane where wanted, the engine's own state and the executables, together.
 
     box = Sandbox("default")
     box.up(print)
@@ -45,11 +45,14 @@ class Sandbox:
 
     # Life
 
-    def up(self, progress: Progress | None = None) -> dict[str, Any]:
+    def up(
+        self, progress: Progress | None = None, *, with_kubernetes: bool | None = None, kubeconfig: Path | None = None
+    ) -> dict[str, Any]:
         """
         Start what does not run yet and return the status.
 
-        Finds or builds the engine, writes the executables, starts the AWS double. Raises MissingTool or PartFailed.
+        Finds or builds the engine, writes the executables, starts the AWS double; with Kubernetes a control plane beside it, or a
+        kubeconfig of a cluster that is there already. None keeps what the sandbox had. Raises MissingTool or PartFailed.
         """
         say = progress or _silent
         _require_packages()
@@ -58,6 +61,7 @@ class Sandbox:
             self.directory.make()
             write_executables(self.directory.bin)
             self._start_cloud(say)
+            self._start_kubernetes(say, with_kubernetes, kubeconfig)
         return self.status()
 
     def status(self) -> dict[str, Any]:
@@ -70,6 +74,7 @@ class Sandbox:
             "running": bool(parts) and all(running.values()),
             "directory": str(self.directory.root),
             "endpoint": cloud.get("endpoint", ""),
+            "kubeconfig": self._kubeconfig(),
             "engine": str(tools.installed_tool("pulumi") or ""),
             "parts": [
                 {"name": p.name, "pid": p.pid, "running": running[p.name], "log": p.log, **({} if running[p.name] else {"last_lines": processes.log_tail(p)})}
@@ -84,6 +89,7 @@ class Sandbox:
         if not self.directory.root.exists():
             return
         with self.directory.locked():
+            self._end_kubernetes()
             processes.end_parts(self._parts())
             state = self.directory.read()
             state["parts"] = []
@@ -141,6 +147,7 @@ class Sandbox:
             "AWS_EC2_METADATA_DISABLED": "true",
             "AWS_CONFIG_FILE": os.devnull,
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+            **({"KUBECONFIG": status["kubeconfig"]} if status["kubeconfig"] else {}),
             "GPUKIT_SANDBOX": self.name,
             "GPUKIT_SANDBOX_CREATIONS": str(self.directory.creations),
         }
@@ -167,12 +174,39 @@ class Sandbox:
         command = _cloud_command(self.directory.cloud)
         say("starting the AWS double")
         part = processes.start_part("cloud", command, log=log, environment=environment)
-        self.directory.write({"name": self.name, "parts": [part.to_json()]})
+        self.directory.write({**self.directory.read(), "name": self.name, "parts": [part.to_json()]})
         try:
             processes.wait_until_ready(part, lambda: _answers(ready_file), timeout_seconds=CLOUD_READY_SECONDS)
         except SandboxError:
             processes.end_part(part)
             raise
+
+    def _start_kubernetes(self, say: Progress, wanted: bool | None, kubeconfig: Path | None) -> None:
+        from gpukit_sandbox.kube import beside
+
+        state = self.directory.read()
+        if kubeconfig is not None:
+            found = beside.require_usable(kubeconfig)
+            say(f"using the cluster at {found['server']}, Kubernetes {found['version']}")
+            state["kubernetes"] = {"own": False, "kubeconfig": str(kubeconfig.resolve())}
+        elif wanted is not None:
+            own = beside.kube_directory(self.directory).kubeconfig
+            state["kubernetes"] = {"own": True, "kubeconfig": str(own)} if wanted else {}
+        self.directory.write(state)
+        if state.get("kubernetes", {}).get("own"):
+            beside.start(self.directory, say)
+        else:
+            self._end_kubernetes()
+
+    def _end_kubernetes(self) -> None:
+        if any(part.name != "cloud" for part in self._parts()):
+            from gpukit_sandbox.kube import beside
+
+            beside.end(self.directory)
+
+    def _kubeconfig(self) -> str:
+        """Return the kubeconfig that goes with this sandbox, or nothing."""
+        return str(self.directory.read().get("kubernetes", {}).get("kubeconfig", ""))
 
     def _stacks(self) -> list[str]:
         folder = self.directory.stacks / ".pulumi" / "stacks"
