@@ -89,7 +89,9 @@ def plan_node_pool(name: str, args: "GpuNodePoolArgs") -> "NodePoolBuild":
         image=image,
         cluster=_connection_to(args, image),
         subnet_ids=_by_plan_name(plan, args["subnet_ids"]),
+        region=region,
         tags=plan.tags,
+        lustre=bool(args.get("lustre")),
         vpc_id=args["vpc_id"],
         efa_security_group_id=args.get("efa_security_group_id"),
         security_group_ids=tuple(args.get("security_group_ids") or []),
@@ -172,16 +174,9 @@ def plan_workstation(name: str, args: "GpuWorkstationArgs") -> "WorkstationBuild
             "data": {"kind": "ebs", "mount_path": "/data", "gib": _count(args.get("data_gib"))},
         }
     plan = decide(mapping, region=region, own_section="pools.box")
-    assert plan.workstation is not None
-    pool = plan.pools[0]
-    image = plan.image(pool.image)
+    image = plan.image(plan.pools[0].image)
     return WorkstationBuild(
-        pool=pool,
-        group=pool.node_groups[0],
-        workstation=plan.workstation,
-        region=region,
-        protect=plan.protect,
-        tags=plan.tags,
+        plan=plan,
         ami_id=_ami_id(image),
         vpc_id=args.get("vpc_id"),
         subnet_id=args.get("subnet_id"),

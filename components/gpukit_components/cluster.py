@@ -15,6 +15,7 @@ from gpukit_components.addons import (
     render_pod_network_configuration,
     render_prefix_configuration,
 )
+from gpukit_components.boot_log import make_boot_log
 from gpukit_components.encryption import make_encryption_key
 from gpukit_components.identity import (
     POD_IDENTITY_TRUST,
@@ -138,6 +139,13 @@ class GpuCluster(pulumi.ComponentResource):
             certificate_authority=cluster.certificate_authority.data,
             service_cidr=cluster.kubernetes_network_config.service_ipv4_cidr,
             security_group_id=cluster.vpc_config.cluster_security_group_id,
+        )
+        self.boot_log = make_boot_log(
+            f"{name}-boot",
+            name=f"/gpukit/{planned.cluster_name}/boot",
+            tags=planned.tags,
+            kms_key_arn=key_arn,
+            opts=self._child,
         )
         early = [addon for addon in planned.plan.addons if addon.name in BEFORE_NODES]
         late = [addon for addon in planned.plan.addons if addon.name not in BEFORE_NODES]
@@ -329,7 +337,9 @@ class GpuCluster(pulumi.ComponentResource):
                     cluster=self.connection,
                     subnet_ids=planned.subnet_ids,
                     security_group_ids=planned.node_security_group_ids,
+                    region=planned.region,
                     tags=planned.tags,
+                    boot_log=self.boot_log,
                     kms_key_arn=key_arn,
                     after=(*planned.after, *self.before_nodes),
                 ),

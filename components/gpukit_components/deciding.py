@@ -8,6 +8,7 @@ import pulumi
 from gpukit.finding import Finding, Severity
 from gpukit.plan import Plan
 from gpukit_components.refusal import require_plan
+from gpukit_components.stack_name import stack_name
 
 
 def decide(
@@ -44,7 +45,41 @@ def decide(
             for finding in findings
             if finding.severity is Severity.ERROR or finding.path.startswith(own_section)
         ]
-    return require_plan(result.plan, findings)
+    plan = require_plan(result.plan, findings)
+    require_user_data(plan)
+    return plan
+
+
+def require_user_data(plan: Plan) -> None:
+    """Raise InputPropertyError where an instance could not be started: a hook too long, a setting of no form."""
+    from gpukit.images.manifest import ImageError
+    from gpukit.images.render import render_node_user_data, render_workstation_user_data
+
+    log_group = f"/gpukit/{stack_name(plan)}/boot"
+    for pool in plan.all_pools:
+        image = plan.image(pool.image)
+        try:
+            if plan.workstation is not None:
+                render_workstation_user_data(plan, pool, image, volume_id="vol-0", log_group=log_group)
+            elif plan.kubernetes is not None:
+                for group in pool.node_groups:
+                    render_node_user_data(
+                        pool=pool,
+                        group=group,
+                        image=image,
+                        cluster_name=stack_name(plan),
+                        # as long as real ones are
+                        endpoint="https://" + "x" * 60,
+                        certificate_authority="x" * 1500,
+                        service_cidr="172.20.0.0/16",
+                        region=plan.region,
+                        log_group=log_group,
+                        lustre=plan.network.lustre,
+                    )
+        except ImageError as error:
+            raise pulumi.InputPropertyError(
+                f"pools.{pool.name}", f"{error}; why: {error.why}; fix: {error.fix}"
+            ) from error
 
 
 def region_of(region: str | None) -> str:

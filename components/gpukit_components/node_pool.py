@@ -1,6 +1,5 @@
 """`GpuNodePool`: launch templates and managed node groups for one pool, one of each per capacity source."""
 
-import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NotRequired, Self, TypedDict, cast
@@ -8,9 +7,9 @@ from typing import Any, NotRequired, Self, TypedDict, cast
 import pulumi
 
 from gpukit.plan import ImagePlan, NodeGroupPlan, PoolPlan
+from gpukit_components.boot_log import BootLog, allow_boot_log
 from gpukit_components.capacity_target import render_reservation_target
 from gpukit_components.identity import POD_IDENTITY_TRUST, grant_pool_permissions, make_role, render_trust_policy
-from gpukit_components.node_config import render_node_user_data
 from gpukit_components.security_groups import make_efa_security_group
 
 _TAINT_EFFECTS = {
@@ -78,6 +77,8 @@ class GpuNodePoolArgs(TypedDict):
     """Group that EKS made for the cluster; looked up by the cluster's name when left out."""
     security_group_ids: NotRequired[list[pulumi.Input[str]]]
     """Further groups for every node, such as a file system's client group."""
+    lustre: NotRequired[bool]
+    """Whether the nodes mount Lustre; its client group goes into `security_group_ids`."""
     ami_id: NotRequired[str]
     """Image to use instead of the EKS-released one."""
     root_gib: NotRequired[int]
@@ -114,7 +115,12 @@ class NodePoolBuild:
     cluster: ClusterConnection
     subnet_ids: Mapping[str, pulumi.Input[str]]
     """Subnet name, as the node groups name them, -> id."""
+    region: str
     tags: Mapping[str, str]
+    boot_log: BootLog | None = None
+    """Where a node writes the end of its boot; only its console where there is none."""
+    lustre: bool = False
+    """Whether nodes mount Lustre."""
     vpc_id: pulumi.Input[str] | None = None
     """Needed only where the pool makes its own EFA security group."""
     efa_security_group_id: pulumi.Input[str] | None = None
@@ -209,6 +215,8 @@ class GpuNodePool(pulumi.ComponentResource):
             tags=planned.tags,
             opts=self._child,
         )
+        if planned.boot_log is not None:
+            rights = [*rights, allow_boot_log(f"{self._name}-boot-log", role, planned.boot_log, self._child)]
         if not planned.pool.pod_identities:
             # without pod identities the pool's permissions belong to its nodes
             granted = grant_pool_permissions(self._name, role, planned.pool, planned.bucket_arns, self._child)
@@ -368,31 +376,36 @@ class GpuNodePool(pulumi.ComponentResource):
             "delete_on_termination": "true",
         }
 
-    def _user_data(self, group: NodeGroupPlan) -> pulumi.Input[str] | None:
+    def _user_data(self, group: NodeGroupPlan) -> pulumi.Input[str]:
         planned, cluster = self._planned, self._planned.cluster
-
-        def render(known: Mapping[str, Any]) -> str:
-            text = render_node_user_data(
-                group,
-                planned.pool,
-                planned.image,
-                known["name"],
-                known["endpoint"],
-                known["certificate_authority"],
-                known["service_cidr"],
-            )
-            return base64.b64encode(text.encode()).decode()
-
         if planned.image.source == "eks-release":
             # EKS adds the cluster's part, so nothing here waits for the cluster
-            empty = {"name": "", "endpoint": "", "certificate_authority": "", "service_cidr": ""}
-            return render(empty) or None
+            return render_pool_user_data(planned, group, {})
         return pulumi.Output.all(
-            name=cluster.name,
+            cluster_name=cluster.name,
             endpoint=cluster.endpoint,
             certificate_authority=cluster.certificate_authority,
             service_cidr=cluster.service_cidr,
-        ).apply(render)
+        ).apply(lambda known: render_pool_user_data(planned, group, known))
+
+
+def render_pool_user_data(planned: NodePoolBuild, group: NodeGroupPlan, cluster: Mapping[str, str]) -> str:
+    """Return the user data of one node group in base64, as a launch template takes it."""
+    from gpukit.images.render import encode_user_data, render_node_user_data
+
+    text = render_node_user_data(
+        pool=planned.pool,
+        group=group,
+        image=planned.image,
+        cluster_name=cluster.get("cluster_name", ""),
+        endpoint=cluster.get("endpoint", ""),
+        certificate_authority=cluster.get("certificate_authority", ""),
+        service_cidr=cluster.get("service_cidr", ""),
+        region=planned.region,
+        log_group=planned.boot_log.name if planned.boot_log else "",
+        lustre=planned.lustre,
+    )
+    return encode_user_data(text)
 
 
 def _update_config(group: NodeGroupPlan) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from gpukit_components.encryption import make_encryption_key
 from gpukit_components.identity import partition
 from gpukit_components.security_groups import LUSTRE_PORTS, NFS_PORTS, make_member_ports_group
 
+_PORTS = {"lustre": LUSTRE_PORTS, "efs": NFS_PORTS}
 _REPOSITORY_EVENTS = ["NEW", "CHANGED", "DELETED"]
 
 
@@ -131,16 +132,14 @@ class TrainingStorage(pulumi.ComponentResource):
             if store.existing_id is not None:
                 self._refer_to(store)
         buckets = {store.name: self._make_bucket(store, key_arn) for store in new if store.kind == "s3"}
-        lustre = [store for store in new if store.kind == "lustre"]
-        if lustre:
-            group = self._make_client_group("lustre", LUSTRE_PORTS)
-            for store in lustre:
-                self._make_lustre(store, key_arn, group, buckets)
-        efs = [store for store in new if store.kind == "efs"]
-        if efs:
-            group = self._make_client_group("nfs", NFS_PORTS)
-            for store in efs:
-                self._make_efs(store, key_arn, group)
+        file_systems = [store for store in new if store.kind in _PORTS]
+        if file_systems:
+            group = self._make_client_group({store.kind for store in file_systems})
+            for store in file_systems:
+                if store.kind == "lustre":
+                    self._make_lustre(store, key_arn, group, buckets)
+                else:
+                    self._make_efs(store, key_arn, group)
 
         self.file_system_ids = pulumi.Output.all(**self._file_system_ids)
         self.mount_names = pulumi.Output.all(**self._mount_names)
@@ -181,14 +180,15 @@ class TrainingStorage(pulumi.ComponentResource):
         elif store.kind in ("lustre", "efs"):
             self._file_system_ids[store.name] = store.existing_id
 
-    def _make_client_group(self, kind: str, ports: tuple[tuple[int, int], ...]) -> pulumi.Output[str]:
+    def _make_client_group(self, kinds: set[str]) -> pulumi.Output[str]:
+        """Create the one group of file systems and nodes; an interface takes five groups, so the kinds share it."""
         planned = self._planned
         if planned.vpc_id is None:
-            raise ValueError(f"{self._name}: file systems need the id of their VPC")
+            raise pulumi.InputPropertyError("vpc_id", "file systems need the id of their VPC")
         group = make_member_ports_group(
-            f"{self._name}-{kind}",
-            description=f"{kind}: file systems and their clients",
-            ports=ports,
+            f"{self._name}-file-systems",
+            description="File systems and their clients",
+            ports=[ports for kind in sorted(kinds) for ports in _PORTS[kind]],
             vpc_id=planned.vpc_id,
             tags=planned.tags,
             opts=self._child,
@@ -201,10 +201,8 @@ class TrainingStorage(pulumi.ComponentResource):
         import pulumi_aws as aws
 
         kept, name = self._kept(store.protect), f"{self._name}-{store.name}"
+        # a new bucket takes no access lists: S3 enforces the owner by itself
         bucket = aws.s3.Bucket(name, force_destroy=False, tags=self._tagged(store), opts=kept)
-        aws.s3.BucketOwnershipControls(
-            name, bucket=bucket.id, rule={"object_ownership": "BucketOwnerEnforced"}, opts=kept
-        )
         closed = aws.s3.BucketPublicAccessBlock(
             name,
             bucket=bucket.id,
@@ -282,7 +280,9 @@ class TrainingStorage(pulumi.ComponentResource):
         groups = [group]
         if store.efa:
             if planned.efa_security_group_id is None:
-                raise ValueError(f"{self._name}: Lustre with EFA needs the EFA security group")
+                raise pulumi.InputPropertyError(
+                    "efa_security_group_id", f"{store.name}: Lustre with EFA needs the EFA group"
+                )
             groups.append(planned.efa_security_group_id)
         persistent = (store.deployment_type or "").startswith("PERSISTENT")
         file_system = aws.fsx.LustreFileSystem(
@@ -367,7 +367,7 @@ class TrainingStorage(pulumi.ComponentResource):
     def _subnet_of(self, store: StoragePlan) -> pulumi.Input[str]:
         places = self._planned.subnet_by_zone or {}
         if not places:
-            raise ValueError(f"{self._name}: file systems need subnets")
+            raise pulumi.InputPropertyError("subnet_ids", f"{store.name}: file systems need subnets")
         return places.get(store.availability_zone or "", next(iter(places.values())))
 
 

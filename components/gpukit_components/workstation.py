@@ -6,13 +6,14 @@ from typing import Any, NotRequired, Self, TypedDict, cast
 
 import pulumi
 
-from gpukit.plan import NodeGroupPlan, PoolPlan, WorkstationPlan
+from gpukit.plan import NodeGroupPlan, Plan, PoolPlan, WorkstationPlan
+from gpukit_components.boot_log import allow_boot_log, make_boot_log
 from gpukit_components.capacity_target import render_reservation_target
 from gpukit_components.encryption import make_encryption_key
 from gpukit_components.identity import grant_pool_permissions, make_role, partition, render_trust_policy
 from gpukit_components.network import GpuNetwork, NetworkBuild
 from gpukit_components.security_groups import make_closed_security_group
-from gpukit_components.workstation_config import JUPYTER_PORT, render_workstation_user_data
+from gpukit_components.stack_name import stack_name
 
 IDLE_CPU_PCT = 2.0
 """
@@ -30,6 +31,9 @@ ALARM_GRACE_MINUTES = 30
 
 _ALARM_MAX_PERIODS = 288
 """One day of 300-second periods, the most that CloudWatch evaluates. Source: CloudWatch API, PutMetricAlarm."""
+
+JUPYTER_PORT = 8888
+"""Port on the loopback interface where the image's unit serves Jupyter."""
 
 _SSH_FREE_POLICIES = {"session": "AmazonSSMManagedInstanceCore"}
 
@@ -69,12 +73,7 @@ class GpuWorkstationArgs(TypedDict):
 class WorkstationBuild:
     """A decided workstation, and the ids it is placed by."""
 
-    pool: PoolPlan
-    group: NodeGroupPlan
-    workstation: WorkstationPlan
-    region: str
-    protect: bool
-    tags: Mapping[str, str]
+    plan: Plan
     ami_id: pulumi.Input[str]
     vpc_id: pulumi.Input[str] | None = None
     subnet_id: pulumi.Input[str] | None = None
@@ -85,6 +84,23 @@ class WorkstationBuild:
     bucket_arns: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
     after: tuple[pulumi.Resource, ...] = ()
     """What the instance needs at boot and must outlive it: the ways out of its network."""
+
+    @property
+    def pool(self) -> PoolPlan:
+        """The one pool of a workstation."""
+        return self.plan.pools[0]
+
+    @property
+    def group(self) -> NodeGroupPlan:
+        """The one group, of one instance."""
+        return self.pool.node_groups[0]
+
+    @property
+    def workstation(self) -> WorkstationPlan:
+        """What only a workstation has. Raises ValueError where the plan is of another kind."""
+        if self.plan.workstation is None:
+            raise ValueError(f"plan {self.plan.name} has no workstation")
+        return self.plan.workstation
 
 
 class GpuWorkstation(pulumi.ComponentResource):
@@ -124,16 +140,23 @@ class GpuWorkstation(pulumi.ComponentResource):
         key_arn = planned.kms_key_arn or make_encryption_key(
             name,
             purpose="volumes",
-            region=planned.region,
-            tags=planned.tags,
+            region=planned.plan.region,
+            tags=planned.plan.tags,
             # the data volume cannot be read without its key
             opts=self._kept(),
+        )
+        self._boot_log = make_boot_log(
+            f"{name}-boot",
+            name=f"/gpukit/{stack_name(planned.plan)}/boot",
+            tags=planned.plan.tags,
+            kms_key_arn=key_arn,
+            opts=self._child,
         )
         group = make_closed_security_group(
             f"{name}-workstation",
             description="Workstation: calls out, takes no call",
             vpc_id=vpc_id,
-            tags=planned.tags,
+            tags=planned.plan.tags,
             opts=self._child,
         )
         volume = self._make_data_volume(key_arn)
@@ -143,7 +166,7 @@ class GpuWorkstation(pulumi.ComponentResource):
         if planned.workstation.idle_stop_minutes > 0:
             self._make_idle_alarm(instance)
 
-        region = planned.region
+        region = planned.plan.region
         self.instance_id = instance.id
         self.private_ip = instance.private_ip
         self.data_volume_id = volume.id if volume is not None else None
@@ -190,7 +213,7 @@ class GpuWorkstation(pulumi.ComponentResource):
         return planned.vpc_id, planned.subnet_id
 
     def _kept(self) -> pulumi.ResourceOptions:
-        protect = self._planned.protect
+        protect = self._planned.plan.protect
         return pulumi.ResourceOptions(parent=self, protect=protect, retain_on_delete=protect)
 
     def _make_data_volume(self, key_arn: pulumi.Input[str]) -> Any | None:
@@ -206,7 +229,7 @@ class GpuWorkstation(pulumi.ComponentResource):
             type="gp3",
             encrypted=True,
             kms_key_id=key_arn,
-            tags={**planned.tags, "Name": f"{self._name}-data"},
+            tags={**planned.plan.tags, "Name": f"{self._name}-data"},
             opts=self._kept(),
         )
 
@@ -221,7 +244,7 @@ class GpuWorkstation(pulumi.ComponentResource):
 
         planned, root = self._planned, self._planned.group.root_volume
         profile, rights = self._make_instance_profile()
-        tags = {**planned.tags, **planned.group.tags, "Name": self._name}
+        tags = {**planned.plan.tags, **planned.group.tags, "Name": self._name}
         return aws.ec2.Instance(
             f"{self._name}-instance",
             ami=planned.ami_id,
@@ -261,12 +284,15 @@ class GpuWorkstation(pulumi.ComponentResource):
         )
 
     def _user_data(self, volume_id: str) -> str:
-        workstation = self._planned.workstation
+        from gpukit.images.workstation import render_workstation_user_data
+
+        planned = self._planned
         return render_workstation_user_data(
+            planned.plan,
+            planned.pool,
+            planned.plan.image(planned.group.image),
             volume_id=volume_id,
-            data_mount_path=workstation.data_mount_path,
-            idle_stop_minutes=workstation.idle_stop_minutes,
-            jupyter=workstation.jupyter,
+            log_group=self._boot_log.name,
         )
 
     def _make_instance_profile(self) -> tuple[Any, list[pulumi.Resource]]:
@@ -278,12 +304,13 @@ class GpuWorkstation(pulumi.ComponentResource):
             trust=render_trust_policy("ec2.amazonaws.com"),
             description="Workstation: Session Manager and what its owner named",
             managed=_SSH_FREE_POLICIES,
-            tags=planned.tags,
+            tags=planned.plan.tags,
             opts=self._child,
         )
+        rights.append(allow_boot_log(f"{self._name}-boot-log", role, self._boot_log, self._child))
         rights += grant_pool_permissions(self._name, role, planned.pool, planned.bucket_arns, self._child)
         profile = aws.iam.InstanceProfile(
-            f"{self._name}-workstation", role=role.name, tags=dict(planned.tags), opts=self._child
+            f"{self._name}-workstation", role=role.name, tags=dict(planned.plan.tags), opts=self._child
         )
         return profile, rights
 
@@ -317,9 +344,9 @@ class GpuWorkstation(pulumi.ComponentResource):
             # a stopped instance sends nothing, and must not be called idle for it
             treat_missing_data="notBreaching",
             alarm_actions=[
-                pulumi.Output.format("arn:{0}:automate:{1}:ec2:stop", partition(self._child), planned.region)
+                pulumi.Output.format("arn:{0}:automate:{1}:ec2:stop", partition(self._child), planned.plan.region)
             ],
-            tags=dict(planned.tags),
+            tags=dict(planned.plan.tags),
             opts=self._child,
         )
 

@@ -61,7 +61,7 @@ class Recorder(mocks.Mocks):
             **inputs,
             **_SHAPES.get(args.typ, lambda name: {})(args.name),
         }
-        return f"{args.name}-id", outputs
+        return _IDS.get(args.typ, f"{args.name}-id"), outputs
 
     def call(self, args: pulumi.runtime.MockCallArgs) -> dict[Any, Any]:
         self.calls.append((args.token, dict(args.args)))
@@ -107,6 +107,8 @@ _SHAPES: dict[str, Callable[[str], dict[str, Any]]] = {
     "aws:s3/bucket:Bucket": lambda name: {"bucket": f"{name}-1234567"},
     "aws:ec2/instance:Instance": lambda name: {"privateIp": "10.0.0.10"},
 }
+
+_IDS = {"aws:ebs/volume:Volume": "vol-0123456789abcdef0"}
 
 _ANSWERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "aws:index/getCallerIdentity:getCallerIdentity": lambda args: {

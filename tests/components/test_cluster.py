@@ -72,7 +72,7 @@ def test_secrets_and_logs_are_encrypted_and_logs_are_kept_for_a_stated_time(reco
 
     key = "arn:aws:mock:us-east-1:111122223333:ml-key"
     assert made.one("Cluster").inputs["encryptionConfig"] == {"resources": ["secrets"], "provider": {"keyArn": key}}
-    log = made.one("LogGroup").inputs
+    log = made.one("LogGroup", "ml-control-plane").inputs
     assert (log["name"], log["retentionInDays"], log["kmsKeyId"]) == ("/aws/eks/ml-test/cluster", 90, key)
     assert made.one("Cluster").inputs["enabledClusterLogTypes"] == ["api", "audit"]
 
@@ -120,7 +120,7 @@ def test_add_ons_that_call_aws_get_a_role_of_their_own_by_pod_identity(recorded:
 
 
 def test_s3_driver_may_use_the_buckets_of_the_stack_and_no_other(recorded: Callable[..., Recorder]) -> None:
-    policy = json.loads(_build(recorded).one("RolePolicy").inputs["policy"])
+    policy = json.loads(_build(recorded).one("RolePolicy", "ml-aws-mountpoint-s3-csi-driver").inputs["policy"])
 
     named = {arn.removesuffix("/*") for statement in policy["Statement"] for arn in statement["Resource"]}
     assert named == {"arn:aws:s3:::ml-data"}
@@ -148,4 +148,4 @@ def test_given_key_is_used_and_none_is_made(recorded: Callable[..., Recorder]) -
     made = _build(recorded, kms_key_arn="arn:aws:kms:us-east-1:111122223333:key/1")
 
     assert made.of("Key") == []
-    assert made.one("LogGroup").inputs["kmsKeyId"] == "arn:aws:kms:us-east-1:111122223333:key/1"
+    assert made.one("LogGroup", "ml-control-plane").inputs["kmsKeyId"] == "arn:aws:kms:us-east-1:111122223333:key/1"

@@ -1,12 +1,14 @@
 """Launch templates and node groups: exactly what the plan says, once per group."""
 
 import base64
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import plans
 import pytest
+from gpukit_components.boot_log import BootLog
 from gpukit_components.node_pool import ClusterConnection, GpuNodePool, NodePoolBuild
 from recorder import Recorder
 
@@ -26,7 +28,14 @@ def _build(
     recorded: Callable[..., Recorder], pool: PoolPlan, image: ImagePlan = plans.EKS_IMAGE, **changes: Any
 ) -> Recorder:
     build = NodePoolBuild(
-        pool=pool, image=image, cluster=CLUSTER, subnet_ids=SUBNETS, tags=plans.TAGS, vpc_id="vpc-1", kms_key_arn="key"
+        pool=pool,
+        image=image,
+        cluster=CLUSTER,
+        subnet_ids=SUBNETS,
+        region="us-east-1",
+        tags=plans.TAGS,
+        vpc_id="vpc-1",
+        kms_key_arn="key",
     )
     return recorded(lambda: GpuNodePool.from_plan(pool.name, replace(build, **changes)))
 
@@ -160,7 +169,8 @@ def test_released_image_is_pinned_by_release_and_named_in_the_group_alone(record
 
     assert (group["amiType"], group["releaseVersion"]) == ("AL2023_x86_64_NVIDIA", "1.34.2-20260714")
     assert "imageId" not in template
-    assert "userData" not in template
+    # EKS adds the cluster's part itself, and refuses a second copy
+    assert "apiServerEndpoint" not in base64.b64decode(template["userData"]).decode()
 
 
 def test_image_by_id_is_named_in_the_template_alone_and_told_about_its_cluster(
@@ -264,6 +274,18 @@ def test_node_role_may_join_pull_and_open_sessions_and_nothing_else(recorded: Ca
         "AmazonSSMManagedInstanceCore",
     }
     assert made.of("RolePolicy") == []
+
+
+def test_node_may_write_the_end_of_its_boot_to_one_log_group(recorded: Callable[..., Recorder]) -> None:
+    """awslabs/awsome-distributed-ai#188: a failed bootstrap with empty logs."""
+    log = BootLog(name="/gpukit/ml-test/boot", arn="arn:aws:logs:us-east-1:111122223333:log-group:/gpukit/ml-test/boot")
+    made = _build(recorded, plans.pool((plans.node_group(),)), boot_log=log)
+
+    (statement,) = json.loads(made.one("RolePolicy").inputs["policy"])["Statement"]
+    assert statement["Action"] == ["logs:CreateLogStream", "logs:PutLogEvents"]
+    assert statement["Resource"] == f"{log.arn}:*"
+    text = base64.b64decode(made.one("LaunchTemplate").inputs["userData"]).decode()
+    assert "/gpukit/ml-test/boot" in text
 
 
 def test_node_group_waits_for_its_rights_so_that_it_goes_before_them(recorded: Callable[..., Recorder]) -> None:

@@ -49,7 +49,7 @@ def test_preview_with_every_id_unknown_registers_the_same_resources(
 def test_everything_that_takes_tags_carries_the_plans(recorded: Callable[..., Recorder], plan: Plan) -> None:
     untagged = {
         "Alias", "RolePolicy", "RolePolicyAttachment", "Route", "RouteTableAssociation", "VolumeAttachment",
-        "BucketOwnershipControls", "BucketPublicAccessBlock", "BucketVersioning", "BucketPolicy", "TopicPolicy",
+        "BucketPublicAccessBlock", "BucketVersioning", "BucketPolicy", "TopicPolicy",
         "BucketServerSideEncryptionConfiguration", "BucketLifecycleConfiguration", "MountTarget",
         "AccessPolicyAssociation",
     }  # fmt: skip
@@ -97,7 +97,7 @@ def test_nodes_reach_file_systems_and_efa_by_their_groups(recorded: Callable[...
     template = recorded(lambda: build(plans.cluster_plan())).one("LaunchTemplate", "train-1").inputs
 
     groups = template["networkInterfaces"][0]["securityGroups"]
-    assert groups == ["sg-cluster", "ml-lustre-id", "ml-nfs-id", "ml-efa-id"]
+    assert groups == ["sg-cluster", "ml-file-systems-id", "ml-efa-id"]
     assert len(groups) <= 5, "EC2 takes five security groups an interface"
 
 

@@ -23,7 +23,6 @@ HOLDS_DATA = (
     "Key",
     "Alias",
     "Bucket",
-    "BucketOwnershipControls",
     "BucketPublicAccessBlock",
     "BucketVersioning",
     "BucketServerSideEncryptionConfiguration",
@@ -75,7 +74,7 @@ def test_lustre_is_persistent_encrypted_with_efa_and_metadata_as_planned(recorde
 
 
 def test_lustre_with_efa_stands_in_the_efa_group_too(recorded: Callable[..., Recorder]) -> None:
-    assert _build(recorded).one("LustreFileSystem").inputs["securityGroupIds"] == ["ml-lustre-id", "sg-efa"]
+    assert _build(recorded).one("LustreFileSystem").inputs["securityGroupIds"] == ["ml-file-systems-id", "sg-efa"]
 
 
 def test_lustre_without_efa_asks_for_none(recorded: Callable[..., Recorder]) -> None:
@@ -83,17 +82,24 @@ def test_lustre_without_efa_asks_for_none(recorded: Callable[..., Recorder]) -> 
 
     inputs = lustre.one("LustreFileSystem").inputs
     assert "efaEnabled" not in inputs
-    assert inputs["securityGroupIds"] == ["ml-lustre-id"]
+    assert inputs["securityGroupIds"] == ["ml-file-systems-id"]
 
 
 def test_lustre_ports_are_open_among_members_in_both_directions(recorded: Callable[..., Recorder]) -> None:
-    group = _build(recorded).one("SecurityGroup", "ml-lustre").inputs
+    group = _build(recorded, stores=(plans.LUSTRE, plans.STORES[1])).one("SecurityGroup").inputs
 
     for direction in ("ingress", "egress"):
         assert [(rule["fromPort"], rule["toPort"], rule["self"]) for rule in group[direction]] == [
             (988, 988, True),
             (1018, 1023, True),
         ]
+
+
+def test_all_kinds_share_one_client_group(recorded: Callable[..., Recorder]) -> None:
+    """EC2 takes five security groups an interface, and nodes carry three others already."""
+    group = _build(recorded).one("SecurityGroup").inputs
+
+    assert [rule["fromPort"] for rule in group["ingress"]] == [2049, 988, 1018]
 
 
 def test_data_repository_imports_and_exports_every_change(recorded: Callable[..., Recorder]) -> None:

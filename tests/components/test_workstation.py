@@ -8,28 +8,27 @@ import plans
 import pytest
 from gpukit_components.network import NetworkBuild
 from gpukit_components.workstation import GpuWorkstation, WorkstationBuild, idle_alarm_periods
-from gpukit_components.workstation_config import render_workstation_user_data
 from recorder import Recorder
 
-from gpukit.plan import CapacityPlan, WorkstationPlan
+from gpukit.images.workstation import render_workstation_user_data
+from gpukit.plan import CapacityPlan, Plan
 
 PLAN = plans.workstation_plan()
-WORKSTATION = WorkstationPlan(data_volume_gib=200, data_mount_path="/data", idle_stop_minutes=60, jupyter=True)
-BUILD = WorkstationBuild(
-    pool=PLAN.pools[0],
-    group=PLAN.pools[0].node_groups[0],
-    workstation=WORKSTATION,
-    region="us-east-1",
-    protect=True,
-    tags=plans.TAGS,
-    ami_id="ami-0123456789abcdef0",
-    vpc_id="vpc-1",
-    subnet_id="subnet-1",
-)
+BUILD = WorkstationBuild(plan=PLAN, ami_id="ami-0123456789abcdef0", vpc_id="vpc-1", subnet_id="subnet-1")
 
 
-def _build(recorded: Callable[..., Recorder], **changes: Any) -> Recorder:
-    return recorded(lambda: GpuWorkstation.from_plan("box", replace(BUILD, **changes)))
+def _build(recorded: Callable[..., Recorder], plan: Plan = PLAN, **changes: Any) -> Recorder:
+    return recorded(lambda: GpuWorkstation.from_plan("box", replace(BUILD, plan=plan, **changes)))
+
+
+def _with(**changes: Any) -> Plan:
+    assert PLAN.workstation is not None
+    return replace(PLAN, workstation=replace(PLAN.workstation, **changes))
+
+
+def _on(capacity: CapacityPlan) -> Plan:
+    group = replace(PLAN.pools[0].node_groups[0], capacity=capacity)
+    return replace(PLAN, pools=(replace(PLAN.pools[0], node_groups=(group,)),))
 
 
 def test_workstation_has_no_inbound_rule_no_public_address_and_no_key_pair(recorded: Callable[..., Recorder]) -> None:
@@ -59,7 +58,7 @@ def test_both_volumes_are_encrypted_with_one_key(recorded: Callable[..., Recorde
 def test_data_volume_and_its_key_are_kept_exactly_as_the_plan_says(
     recorded: Callable[..., Recorder], protect: bool
 ) -> None:
-    made = _build(recorded, protect=protect)
+    made = _build(recorded, replace(PLAN, protect=protect))
 
     for kind in ("Volume", "Key"):
         resource = made.one(kind)
@@ -67,10 +66,10 @@ def test_data_volume_and_its_key_are_kept_exactly_as_the_plan_says(
 
 
 def test_workstation_without_data_volume_attaches_nothing(recorded: Callable[..., Recorder]) -> None:
-    made = _build(recorded, workstation=replace(WORKSTATION, data_volume_gib=0))
+    made = _build(recorded, _with(data_volume_gib=0))
 
     assert made.of("Volume") == made.of("VolumeAttachment") == []
-    assert "mkfs" not in made.one("Instance").inputs["userData"]
+    assert "vol-" not in made.one("Instance").inputs["userData"]
 
 
 def test_power_off_stops_the_instance_and_does_not_end_it(recorded: Callable[..., Recorder]) -> None:
@@ -100,10 +99,10 @@ def test_alarm_waits_whole_periods_within_a_day(minutes: int, periods: int) -> N
 
 
 def test_idle_stop_that_is_switched_off_makes_neither_timer_nor_alarm(recorded: Callable[..., Recorder]) -> None:
-    made = _build(recorded, workstation=replace(WORKSTATION, idle_stop_minutes=0))
+    made = _build(recorded, _with(idle_stop_minutes=0))
 
     assert made.of("MetricAlarm") == []
-    assert "idle-stop" not in made.one("Instance").inputs["userData"]
+    assert "gpukit-idle" not in made.one("Instance").inputs["userData"]
 
 
 def test_sessions_are_the_only_right_of_the_instance(recorded: Callable[..., Recorder]) -> None:
@@ -113,13 +112,8 @@ def test_sessions_are_the_only_right_of_the_instance(recorded: Callable[..., Rec
 
 
 def test_capacity_block_instance_names_market_and_reservation(recorded: Callable[..., Recorder]) -> None:
-    group = replace(
-        BUILD.group,
-        capacity=CapacityPlan(
-            mode="capacity-block", reservation_id="cr-0123456789abcdef0", market_type="capacity-block"
-        ),
-    )
-    instance = _build(recorded, group=group).one("Instance").inputs
+    block = CapacityPlan(mode="capacity-block", reservation_id="cr-0123456789abcdef0", market_type="capacity-block")
+    instance = _build(recorded, _on(block)).one("Instance").inputs
 
     assert instance["instanceMarketOptions"] == {"marketType": "capacity-block"}
     target = instance["capacityReservationSpecification"]["capacityReservationTarget"]
@@ -128,9 +122,9 @@ def test_capacity_block_instance_names_market_and_reservation(recorded: Callable
 
 def test_spot_instance_stops_when_it_is_taken_back(recorded: Callable[..., Recorder]) -> None:
     """EC2 refuses a persistent spot request that terminates on interruption."""
-    group = replace(BUILD.group, capacity=CapacityPlan(mode="spot", eks_capacity_type="SPOT", max_usd_per_hour=0.5))
+    spot = CapacityPlan(mode="spot", eks_capacity_type="SPOT", max_usd_per_hour=0.5)
 
-    assert _build(recorded, group=group).one("Instance").inputs["instanceMarketOptions"] == {
+    assert _build(recorded, _on(spot)).one("Instance").inputs["instanceMarketOptions"] == {
         "marketType": "spot",
         "spotOptions": {
             "spotInstanceType": "persistent",
@@ -155,13 +149,11 @@ def test_new_instance_comes_after_the_old_one_has_given_the_volume_back(recorded
     assert made.one("VolumeAttachment").delete_before_replace is True
 
 
-def test_user_data_is_the_same_on_every_run_and_small_enough_for_ec2() -> None:
-    def render() -> str:
-        return render_workstation_user_data(
-            volume_id="vol-0123456789abcdef0", data_mount_path="/data", idle_stop_minutes=60, jupyter=True
-        )
+def test_user_data_is_the_images_own_for_this_data_volume_and_boot_log(recorded: Callable[..., Recorder]) -> None:
+    wanted = render_workstation_user_data(
+        PLAN, PLAN.pools[0], plans.AMI_IMAGE, volume_id="vol-0123456789abcdef0", log_group="/gpukit/ml-test/boot"
+    )
+    made = _build(recorded)
 
-    assert render() == render()
-    assert len(render().encode()) < 16 * 1024
-    assert "nvme-Amazon_Elastic_Block_Store_vol0123456789abcdef0" in render()
-    assert "--ServerApp.ip=127.0.0.1" in render()
+    assert made.one("Instance").inputs["userData"] == wanted
+    assert made.one("LogGroup").inputs["name"] == "/gpukit/ml-test/boot"
