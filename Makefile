@@ -89,6 +89,7 @@ bench: $(READY)  ## Measure commands as whole processes against their budgets: m
 ## Generated files
 
 golden: $(READY)  ## Write the golden files of the tests again; read the difference before you commit it
+	$(BIN)/gpukit schema > docs/stack.schema.json
 	GPUKIT_GOLDEN=write $(BIN)/pytest -q -n $(WORKERS) -m "not engine and not cluster"
 	git diff --stat -- tests/golden docs README.md
 
