@@ -20,7 +20,8 @@ def check(context: CheckContext) -> Iterator[Finding]:
                 "GK7001",
                 Severity.ERROR,
                 f"budget.{what}ly_usd",
-                problem=f"${cost:,.2f} a {what}, {over:.0f} % above the cap of ${cap:,.2f}",
+                problem=f"${cost:,.2f} {'an' if what == 'hour' else 'a'} {what}, {over:.0f} % above the cap of "
+                f"${cap:,.2f}",
                 fix=f"raise it, or use less of {dearest.subject} (${dearest.hourly_usd or 0:,.2f} an hour)"
                 if dearest is not None
                 else "raise it",

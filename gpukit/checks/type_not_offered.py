@@ -41,8 +41,12 @@ def check(context: CheckContext) -> Iterator[Finding]:
                             Severity.ERROR,
                             f"pools.{pool.name}.{key}",
                             problem=f"{zone} does not offer {name}",
-                            fix=f"use {' or '.join(offered)}",
+                            fix=f"use {_with_ids(offered, context)}; zone names differ by account, zone ids do not",
                         )
+
+
+def _with_ids(names: tuple[str, ...], context: CheckContext) -> str:
+    return " or ".join(f"{name} ({context.catalog.zone(name).id})" for name in names)
 
 
 RULE = Rule(

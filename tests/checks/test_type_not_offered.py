@@ -13,7 +13,9 @@ def test_type_not_offered_is_told_with_both_values_and_a_fix(example_of: Callabl
     assert finding.severity is Severity.ERROR
     assert finding.path == "pools.train.zones"
     assert finding.problem == "us-east-1b does not offer p5en.48xlarge"
-    assert finding.fix == "use us-east-1a or us-east-1c"
+    assert finding.fix == (
+        "use us-east-1a (use1-az2) or us-east-1c (use1-az6); zone names differ by account, zone ids do not"
+    )
 
 
 @pytest.mark.parametrize(
