@@ -65,9 +65,8 @@ def main() -> int:
         cases = [case for case in list_cases(Path(scratch)) if options.only in case.name]
         python = sys.version.split()[0]
         print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {python}, {options.runs} runs")
-        print(
-            f"{'command':<34} {'min s':>7} {'median s':>9} {'cpu s':>6} {'budget s':>9} {'MiB':>6} {'budget':>7}  verdict"
-        )
+        columns = f"{'min s':>7} {'median s':>9} {'cpu s':>6} {'budget s':>9} {'MiB':>6} {'budget':>7}"
+        print(f"{'command':<34} {columns}  verdict")
         over = [not report(case, [run(case) for _ in range(max(1, options.runs))]) for case in cases]
     return int(any(over))
 
