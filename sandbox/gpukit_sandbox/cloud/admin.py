@@ -1,7 +1,7 @@
 """
 The sandbox's own endpoint, `/_gpukit/...`, for what no AWS call does: seed reservations, set quotas, switch faults, count and empty the world.
 
-It speaks JSON. GET `/_gpukit/world`, `/_gpukit/faults`, `/_gpukit/quotas`, `/_gpukit/rules`; POST `/_gpukit/reservations`, `/_gpukit/quotas`,
+It speaks JSON. GET `/_gpukit/version` (grows with each change), `/_gpukit/world`, `/_gpukit/faults`, `/_gpukit/quotas`, `/_gpukit/rules`; POST `/_gpukit/reservations`, `/_gpukit/quotas`,
 `/_gpukit/images`, `/_gpukit/faults`, `/_gpukit/reset`; DELETE `/_gpukit/faults`.
 """
 
@@ -65,8 +65,13 @@ def _rules(_request: dict[str, Any], _world: World, _switchboard: Faults) -> Any
     return [{"service": row[0], "operation": row[1], "rule": row[2], "source": row[3]} for row in rules_table()]
 
 
+def _version(_request: dict[str, Any], world: World, _switchboard: Faults) -> Any:
+    return {"version": world.version}
+
+
 _ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/world"): _world,
+    ("GET", "/version"): _version,
     ("POST", "/reset"): _reset,
     ("GET", "/faults"): _read_faults,
     ("POST", "/faults"): _write_faults,

@@ -129,7 +129,14 @@ PARTS: Final[tuple[str, ...]] = (
     "ec2_volumes",
     "ec2_templates",
     "ec2_launches",
+    "ec2_topology",
     "resource_groups",
+    "autoscaling",
+    "eks_clusters",
+    "eks_nodegroups",
+    "eks_access",
+    "eks_updates",
+    "eks_addons",
 )
 """The modules that register actions and rules, in the order of their rules."""
 
