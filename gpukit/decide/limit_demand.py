@@ -232,7 +232,7 @@ def _vcpus(groups: list[tuple[PoolPlan, NodeGroupPlan]], catalog: "Catalog") -> 
         yield Demand(
             limit_id=row.id if row is not None else f"vcpu-{code}",
             what=row.what if row is not None else f"vCPUs of quota {code}",
-            used=counted[code],
+            used=counted.get(code, 0.0),
             because="; ".join(part for part in (" + ".join(shown), apart) if part),
             quota_code=code,
             not_counted=code not in counted,

@@ -128,4 +128,4 @@ def _how_to_raise(row: "Limit | None", quota_code: str | None, demand: Demand) -
         return f"request it in Service Quotas: service {service}, quota {quota_code}{upper}"
     if row.adjustable:
         return f"ask AWS Support{upper}"
-    return row.rule
+    return row.rule or "ask AWS: whether it can be raised is not published"

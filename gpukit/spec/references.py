@@ -6,21 +6,22 @@ leads nowhere is one finding with the nearest valid word; the spec that comes ba
 the rest is still planned and checked.
 """
 
+import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from gpukit.catalog.fact import UnknownName
 from gpukit.finding import Finding, Severity, sort_findings
 from gpukit.nearest import nearest
 from gpukit.spec.document import show_path
+from gpukit.spec.model import changed
 
 if TYPE_CHECKING:
     from gpukit.catalog import Catalog
     from gpukit.spec.model import CapacitySpec, ClusterSpec, PhaseSpec, PoolSpec, StorageSpec
 
 _MAX_LISTED = 12
-_Spec = TypeVar("_Spec")
 
 
 def check_references(spec: "ClusterSpec", catalog: "Catalog") -> "tuple[tuple[Finding, ...], ClusterSpec]":
@@ -43,28 +44,26 @@ def check_references(spec: "ClusterSpec", catalog: "Catalog") -> "tuple[tuple[Fi
     for name, zone in spec.cooling_zones.items():
         path = show_path(("cooling_zones", name, "availability_zone"))
         bad = zone.availability_zone is not None and not _check_zone(zone.availability_zone, path, region, found)
-        cooling_zones[name] = _changed(zone, {"availability_zone": None}) if bad else zone
+        cooling_zones[name] = changed(zone, availability_zone=None) if bad else zone
     network = spec.network
     if network.availability_zones:
         kept_zones = _check_zones(network.availability_zones, ("network", "availability_zones"), region, found)
         if kept_zones != network.availability_zones:
-            network = _changed(network, {"availability_zones": kept_zones or None})
+            network = changed(network, availability_zones=kept_zones or None)
     if network.existing is not None:
         for zone_name in network.existing.subnets:
             _check_zone(zone_name, show_path(("network", "existing", "subnets", zone_name)), region, found)
     phases = _check_phases(spec, pools, found)
     if not found.findings:
         return (), spec
-    pruned = _changed(
+    pruned = changed(
         spec,
-        {
-            "region": region,
-            "pools": pools,
-            "storage": storage,
-            "cooling_zones": cooling_zones,
-            "network": network,
-            "phases": phases,
-        },
+        region=region,
+        pools=pools,
+        storage=storage,
+        cooling_zones=cooling_zones,
+        network=network,
+        phases=phases,
     )
     return sort_findings(found.findings), pruned
 
@@ -168,7 +167,7 @@ def _check_pool(
     if plannable is None:
         return None
     changes.update(plannable)
-    return _changed(pool, changes) if changes else pool
+    return changed(pool, **changes) if changes else pool
 
 
 def _check_types(name: str, pool: "PoolSpec", names: _Names, found: _Found) -> dict[str, Any] | None:
@@ -247,10 +246,10 @@ def _check_source(
         zone = reservation.availability_zone
         path = show_path((*where, "reservations", number, "availability_zone"))
         if zone is not None and not _check_zone(zone, path, region, found):
-            reservation = _changed(reservation, {"availability_zone": None})
+            reservation = changed(reservation, availability_zone=None)
         reservations.append(reservation)
     if reservations != list(source.reservations):
-        return _changed(source, {"reservations": reservations})
+        return changed(source, reservations=reservations)
     return source
 
 
@@ -276,7 +275,7 @@ def _check_store(
         store.availability_zone, show_path(("storage", name, "availability_zone")), region, found
     ):
         changes["availability_zone"] = None
-    return _changed(store, changes) if changes else store
+    return changed(store, **changes) if changes else store
 
 
 def _check_phases(spec: "ClusterSpec", pools: "dict[str, PoolSpec]", found: _Found) -> "dict[str, PhaseSpec]":
@@ -293,7 +292,7 @@ def _check_phases(spec: "ClusterSpec", pools: "dict[str, PoolSpec]", found: _Fou
                 )
         kept = [pool for pool in phase.pools if pool in pools]
         if kept:
-            phases[name] = phase if kept == list(phase.pools) else _changed(phase, {"pools": kept})
+            phases[name] = phase if kept == list(phase.pools) else changed(phase, pools=kept)
     return phases
 
 
@@ -320,7 +319,7 @@ def zone_is_in_region(zone: str, region: str) -> bool:
     if zone.startswith(region):
         rest = zone[len(region) :]
         return (len(rest) == 1 and rest.islower()) or (rest.startswith("-") and rest[-1:].islower())
-    return zone.startswith(zone_id_prefix(region) + "-az") and zone.rpartition("-az")[2].isdigit()
+    return re.fullmatch(zone_id_prefix(region) + r"(-[a-z]+[0-9]+)?-az[0-9]+", zone, re.ASCII) is not None
 
 
 _DIRECTIONS = {
@@ -346,10 +345,6 @@ def zone_id_prefix(region: str) -> str:
     """
     *words, number = region.split("-")
     return "".join(_DIRECTIONS.get(word, "g" if word == "gov" else word) for word in words) + number
-
-
-def _changed(item: _Spec, changes: dict[str, Any]) -> _Spec:
-    return cast(_Spec, replace(cast(Any, item), **changes))
 
 
 def _defined(what: str, names: Iterable[str]) -> str:
