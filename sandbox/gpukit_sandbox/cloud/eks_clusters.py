@@ -184,13 +184,13 @@ def create_cluster(call: ApiCall) -> dict[str, Any]:
     network = dict(params.get("kubernetesNetworkConfig") or {})
     family = network.get("ipFamily") or "ipv4"
     logging = _logging(params.get("logging"))
-    override = call.world.table(region, OVERRIDES).get(name, {})
+    override = call.world.table(region, OVERRIDES).get(name) or call.world.table("*", OVERRIDES).get("*") or {}
     cluster: dict[str, Any] = {
         "name": name,
         "arn": arn("eks", region, f"cluster/{name}"),
         "createdAt": call.world.now(),
         "version": params.get("version") or KUBERNETES_VERSIONS[-2],
-        "endpoint": override.get("endpoint") or f"https://{number[:32].upper()}.gr7.{region}.eks.amazonaws.com",
+        "endpoint": override.get("endpoint") or _made_up_connection(region, name)[0],
         "roleArn": params["roleArn"],
         "resourcesVpcConfig": {
             "subnetIds": list(vpc_config["subnetIds"]),
@@ -493,16 +493,28 @@ def _certificate(number: str) -> str:
 
 @route("POST", "/clusters")
 def _set_control_plane(request: dict[str, Any], world: World, _faults: Faults) -> Any:
-    """Let a cluster of a name answer at a real control plane: `name`, `endpoint`, `certificate_authority` (base64), `region`."""
+    """
+    Let a cluster of a name answer at a real control plane: `name`, `endpoint`, `certificate_authority` (base64), `region`.
+
+    Name and region `*` are every cluster, those to come included; without an endpoint each has its own made-up one again.
+    """
     region, name = str(request.get("region", DEFAULT_REGION)), str(request["name"])
     override = {"endpoint": request.get("endpoint"), "certificate_authority": request.get("certificate_authority")}
-    world.table(region, OVERRIDES)[name] = override
-    cluster = world.table(region, KIND).get(name)
-    if cluster is not None:
-        cluster["endpoint"] = override["endpoint"] or cluster["endpoint"]
-        if override["certificate_authority"]:
-            cluster["certificateAuthority"] = {"data": override["certificate_authority"]}
+    world.table(region, OVERRIDES)[name] = override if override["endpoint"] else {}
+    places = world.regions_with(KIND) if region == "*" else [region]
+    for place in places:
+        for cluster in world.table(place, KIND).values():
+            if name in ("*", cluster["name"]):
+                endpoint, authority = _made_up_connection(place, cluster["name"])
+                cluster["endpoint"] = override["endpoint"] or endpoint
+                cluster["certificateAuthority"] = {"data": override["certificate_authority"] or authority}
     return {"name": name, "region": region, **override}
+
+
+def _made_up_connection(region: str, name: str) -> tuple[str, str]:
+    """Return the address of a cluster that no control plane stands behind, and its certificate."""
+    number = hashlib.sha256(f"{region}/{name}".encode()).hexdigest()
+    return f"https://{number[:32].upper()}.gr7.{region}.eks.amazonaws.com", _certificate(number)
 
 
 def update_id() -> str:
