@@ -30,7 +30,7 @@ from gpukit_sandbox.summary import render_summary
 
 PROJECT_FILE: Final = "Pulumi.yaml"
 _SECRETS: Final = re.compile(r"^(encryptionsalt|encryptedkey|secretsprovider):.*\n?", re.MULTILINE)
-_QUIET: Final = ("--suppress-progress", "--suppress-permalink")
+_QUIET: Final = ("--suppress-progress", "--suppress-permalink=true")
 
 
 class InputRefused(SandboxError):
