@@ -70,6 +70,19 @@ def test_every_gpu_of_the_catalogue_on_aws_is_recorded(node_check) -> None:
     assert recorded == set(node_check.GPUS)
 
 
+def test_recordings_agree_with_the_catalogue() -> None:
+    from gpukit.catalog import load_catalog
+
+    catalog = load_catalog()
+    for case in HEALTHY:
+        expected = json.loads((RECORDED / "healthy" / case / "expected.json").read_text())
+        known = catalog.instance_type(expected["instance_type"])
+        assert expected["gpus"] == known.gpu_count, case
+        assert expected["gpu_model"] == known.gpu_model, case
+        assert expected["local_nvme"] == known.local_nvme_count, case
+        assert expected["efa_interfaces"] <= (known.max_efa_interfaces or expected["efa_interfaces"]), case
+
+
 def test_at_least_twelve_kinds_of_broken_are_recorded() -> None:
     reasons = {json.loads((RECORDED / "broken" / case / "case.json").read_text())["reason"] for case in BROKEN}
 

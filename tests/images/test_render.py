@@ -304,7 +304,7 @@ def test_grace_blackwell_gets_the_module_option_without_which_nccl_falls_to_tcp(
 
 def test_the_check_on_the_node_expects_what_the_plan_says(gpu_pool) -> None:
     plan, pool = gpu_pool
-    script = script_of(plan, pool, local_nvme=8)
+    script = script_of(plan, pool)
     expected = json.loads(next(line for line in script.splitlines() if line.startswith('{"cuda"')))
 
     assert expected == {

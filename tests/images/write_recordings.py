@@ -30,18 +30,18 @@ FAMILIES = {
     "p6-b200-48xlarge": ("p6-b200.48xlarge", "B200", "NVIDIA B200", 8, 183359, 18, "53.125", 8, 8, "580.159.03"),
     "p6-b300-48xlarge": ("p6-b300.48xlarge", "B300", "NVIDIA B300 SXM6 AC", 8, 275040, 18, "53.125", 16, 8, "580.159.03"),
     "p6e-gb200-36xlarge": ("p6e-gb200.36xlarge", "GB200", "NVIDIA GB200", 4, 189471, 18, "53.125", 4, 3, "580.159.03"),
-    "p6e-gb300-36xlarge": ("p6e-gb300.36xlarge", "GB300", "NVIDIA GB300", 4, 284208, 18, "53.125", 4, 3, "580.159.03"),
+    "p6e-gb300-36xlarge": ("p6e-gb300.36xlarge", "GB300", "NVIDIA GB300", 4, 284208, 18, "53.125", 4, None, "580.159.03"),
     "g4dn-12xlarge": ("g4dn.12xlarge", "T4", "Tesla T4", 4, 15360, 0, "", 1, 1, "580.159.03"),
     "g5g-xlarge": ("g5g.xlarge", "T4G", "NVIDIA T4G", 1, 15360, 0, "", 0, 0, "580.159.03"),
     "g5-xlarge": ("g5.xlarge", "A10G", "NVIDIA A10G", 1, 23028, 0, "", 0, 1, "580.126.09"),
     "g6-48xlarge": ("g6.48xlarge", "L4", "NVIDIA L4", 8, 23034, 0, "", 1, 8, "580.159.03"),
     "g6e-48xlarge": ("g6e.48xlarge", "L40S", "NVIDIA L40S", 8, 46068, 0, "", 4, 4, "580.159.03"),
     "g7-48xlarge": (
-        "g7.48xlarge", "RTX-PRO-4500-SE", "NVIDIA RTX PRO 4500 Blackwell Server Edition", 8, 32623, 0, "", 4, None,
+        "g7.48xlarge", "RTX-PRO-4500-SE", "NVIDIA RTX PRO 4500 Blackwell Server Edition", 8, 32623, 0, "", 2, 2,
         "595.91.07",
     ),
     "g7e-48xlarge": (
-        "g7e.48xlarge", "RTX-PRO-6000-SE", "NVIDIA RTX PRO 6000 Blackwell Server Edition", 8, 97887, 0, "", 4, None,
+        "g7e.48xlarge", "RTX-PRO-6000-SE", "NVIDIA RTX PRO 6000 Blackwell Server Edition", 8, 97887, 0, "", 4, 4,
         "580.159.03",
     ),
 }  # fmt: skip
