@@ -137,6 +137,7 @@ PARTS: Final[tuple[str, ...]] = (
     "eks_access",
     "eks_updates",
     "eks_addons",
+    "sts_identity",
 )
 """The modules that register actions and rules, in the order of their rules."""
 

@@ -79,7 +79,7 @@ class ControlPlane:
             ):
                 begin(command)
             self._apply(kueue.render_objects(kueue.read_sources(), port=ports["kueue-webhook"], certificates=webhook_certificates))
-            begin(commands.kueue_command(self.directory, ports))
+            begin(commands.kueue_command(self.directory))
             if self.cloud is not None:
                 begin(self._helper("node-joiner", "gpukit_sandbox.kube.node_joiner", ports))
             self.wait_until(self._queues_answer, what="Kueue")
