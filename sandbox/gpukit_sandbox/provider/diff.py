@@ -29,9 +29,10 @@ class Change:
         return re.split(r"[.\[]", self.path, maxsplit=1)[0]
 
 
-def changes(token: str, old: Properties, new: Properties, also_replacing: Iterable[str] = ()) -> list[Change]:
+def changes(token: str, old: Properties, new: Properties, also_replacing: Iterable[str] = (), in_place: Iterable[str] = ()) -> list[Change]:
     """Return every changed leaf between old and new inputs, sorted; properties that start with `__` are the provider's own."""
-    replacing = replacing_paths(token) | frozenset(also_replacing)
+    exempt = tuple(in_place)
+    replacing = {p for p in replacing_paths(token) if p.split(".")[0] not in exempt} | set(also_replacing)
     found = []
     for name in sorted(old.keys() | new.keys()):
         if not name.startswith("__"):
@@ -59,7 +60,7 @@ def _table() -> dict[str, frozenset[str]]:
     return {token: frozenset(paths) for token, paths in table.items()}
 
 
-def _replaces(path: str, replacing: frozenset[str]) -> bool:
+def _replaces(path: str, replacing: set[str]) -> bool:
     bare = re.sub(r"\[\d+\]", "", path)
     parts = bare.split(".")
     return any(".".join(parts[:n]) in replacing for n in range(1, len(parts) + 1))

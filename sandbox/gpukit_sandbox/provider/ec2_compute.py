@@ -375,7 +375,7 @@ class Instance(Ec2Resource):
         interfaces = item.get("NetworkInterfaces") or []
         first = next((i for i in interfaces if (i.get("Attachment") or {}).get("DeviceIndex") == 0), None)
         if first:
-            found["primaryNetworkInterfaceId"] = first["NetworkInterfaceId"]
+            found["primaryNetworkInterfaceId"] = first.get("NetworkInterfaceId")
         if state.get("networkInterfaces"):
             found["networkInterfaces"] = state["networkInterfaces"]
         found["associatePublicIpAddress"] = bool(item.get("PublicIpAddress"))

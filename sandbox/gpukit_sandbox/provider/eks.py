@@ -95,6 +95,10 @@ class Cluster(Resource):
                 calls.call("eks", "update_cluster_config", name=resource_id, **to_api({name: value}, shape))
                 self.wait_ready(calls, resource_id, new)
 
+    def in_place_for(self, old: Properties, new: Properties) -> set[str]:
+        """Encryption can be added, never changed or taken off."""
+        return {"encryptionConfig"} if not old.get("encryptionConfig") else set()
+
     @applies("encryptionConfig", on_create=False)
     def encrypt(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Encrypt secrets of a cluster that did not: AWS knows no way back."""

@@ -63,6 +63,18 @@ class LustreFileSystem(Resource):
         found["mountName"] = lustre.get("MountName")
         return found
 
+    def replaces_for(self, old: Properties, new: Properties) -> set[str]:
+        """Nothing shrinks in place: capacity, metadata IOPS, Lustre version; SCRATCH_1 does not even grow."""
+        found = set()
+        if _number(new.get("storageCapacity")) < _number(old.get("storageCapacity")) or old.get("deploymentType") == "SCRATCH_1":
+            found.add("storageCapacity")
+        before, after = old.get("metadataConfiguration") or {}, new.get("metadataConfiguration") or {}
+        if _number(after.get("iops")) < _number(before.get("iops")) or (before.get("mode") == "USER_PROVISIONED" and after.get("mode") == "AUTOMATIC"):
+            found.add("metadataConfiguration")
+        if _number(new.get("fileSystemTypeVersion")) < _number(old.get("fileSystemTypeVersion")):
+            found.add("fileSystemTypeVersion")
+        return found
+
     @applies("storageCapacity", on_create=False)
     def grow(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Grow it: AWS takes capacity in an update of its own."""
@@ -138,3 +150,11 @@ class DataRepositoryAssociation(Resource):
         """Delete it, and the files where that was asked for."""
         files = bool(state.get("deleteDataInFilesystem"))
         calls.call("fsx", "delete_data_repository_association", AssociationId=resource_id, DeleteDataInFileSystem=files)
+
+
+def _number(value: Any) -> float:
+    """Return a stated number; an unknown or unstated one never counts as smaller."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float("inf") if value is not None else 0.0

@@ -19,7 +19,7 @@ from gpukit_sandbox.provider.world import Calls, Refused
 
 Applier = Callable[[Any, Calls, str, Properties, Properties], None]
 
-WAIT_SECONDS: Final = 600.0
+WAIT_SECONDS: Final = 300.0
 BUSY_SECONDS: Final = 8.0
 """How long a deletion waits for what still uses the resource. The real provider waits minutes; the sandbox's world is faster."""
 BUSY_CODES: Final = frozenset({"DependencyViolation", "ResourceInUseException", "DeleteConflict", "ResourceInUse", "InvalidPlacementGroup.InUse"})
@@ -139,6 +139,10 @@ class Resource:
         """Return properties whose change replaces the resource because of other inputs, beside the table's."""
         return set()
 
+    def in_place_for(self, old: Properties, new: Properties) -> set[str]:
+        """Return properties whose change is in place because of other inputs, although the table says it replaces."""
+        return set()
+
     def must_go_first(self, old: Properties, new: Properties) -> bool:
         """Tell whether a replacement cannot stand beside the old one: both would bear the same stated name."""
         name = self.autoname
@@ -216,7 +220,8 @@ class Resource:
         while True:
             item = self.find(calls, resource_id, state)
             status = jmespath.search(self.status, item) if item else "gone"
-            if status in self.ready:
+            # A service that tells no state has nothing to wait for.
+            if status is None or status in self.ready:
                 return item
             if status in self.failed:
                 raise Refused(f"{self.token.split(':')[-1]} {resource_id} is {status}{_reason(item)}", str(status))

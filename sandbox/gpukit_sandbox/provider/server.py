@@ -194,7 +194,7 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         self._creations.confirm(request.urn, request.id)
         token = _token(request)
         resource = _resource(token)
-        found = changes(token, old, new, resource.replaces_for(old, new))
+        found = changes(token, old, new, resource.replaces_for(old, new), resource.in_place_for(old, new))
         kinds = provider_pb2.PropertyDiff
         detail = {}
         for change in found:
