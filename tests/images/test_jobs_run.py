@@ -204,10 +204,10 @@ def test_evaluation_reads_the_newest_checkpoint_and_judges_it(data, tmp_path) ->
 @pytest.mark.slow
 def test_tensorflow_workers_train_together_and_resume_by_epoch(data, tmp_path) -> None:
     python = python_with("tensorflow")
-    hosts = ",".join(f"127.0.0.1:{port}" for port in _free_ports(2))
 
-    def start(epochs: int) -> list[str]:
-        command = [python, JOBS / "train_multiworker.py", "--data", data, "--checkpoints", tmp_path / "c"]
+    def start(epochs: int, folder: str) -> list[str]:
+        hosts = ",".join(f"127.0.0.1:{port}" for port in _free_ports(2))
+        command = [python, JOBS / "train_multiworker.py", "--data", data, "--checkpoints", tmp_path / folder]
         command += ["--epochs", str(epochs), "--steps", "4", "--batch", "8", "--context", "32", "--width", "16"]
         workers = [
             subprocess.Popen(
@@ -223,11 +223,14 @@ def test_tensorflow_workers_train_together_and_resume_by_epoch(data, tmp_path) -
         assert [worker.returncode for worker in workers] == [0, 0], outputs[0][1][-2000:]
         return [out for out, _ in outputs]
 
-    first = events(start(2)[0])
-    second = events(start(3)[0])
+    whole = events(start(3, "whole")[0])
+    events(start(2, "cut")[0])
+    rest = events(start(3, "cut")[0])
 
-    assert [item["epoch"] for item in first if item["event"] == "epoch"] == [1, 2]
-    assert [item["epoch"] for item in second if item["event"] == "epoch"] == [3]
+    assert [item["epoch"] for item in whole] == [1, 2, 3]
+    assert [item["epoch"] for item in rest] == [3]
+    assert rest[0]["loss"] == pytest.approx(whole[2]["loss"], rel=1e-5)
+    assert whole[2]["loss"] < whole[0]["loss"]
 
 
 def _free_ports(count: int) -> list[int]:

@@ -2,8 +2,8 @@
 
     train_multiworker.py --data DIR --checkpoints DIR --epochs N
 
-Each worker is one process; TF_CONFIG names all. BackupAndRestore writes after each epoch and reads at the start,
-so that a worker that comes back finds the epoch where it was.
+Each worker is one process; TF_CONFIG names all. A checkpoint is written after each epoch, and a run that starts goes on
+from the newest: batches follow from the step alone, so it sees what the first one would have seen.
 """
 
 # mypy: ignore-errors
@@ -72,51 +72,63 @@ def main(arguments=None):
     import tensorflow as tf
 
     # Before anything else touches TensorFlow: collectives must exist when the first operation runs.
-    communication = tf.distribute.experimental.CommunicationOptions(
-        implementation=tf.distribute.experimental.CommunicationImplementation.AUTO
-    )
-    strategy = tf.distribute.MultiWorkerMirroredStrategy(communication_options=communication)
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
     policy = gpukit_runtime.set_tensorflow_policy()
     tf.keras.utils.set_random_seed(wish.seed)
-    data = read_bytes(Path(wish.data) / "train")
-    starts = len(data) - wish.context - 1
+    data = tf.constant(read_bytes(Path(wish.data) / "train"))
+    starts = data.shape[0] - wish.context - 1
+    workers = strategy.num_replicas_in_sync
+    task = strategy.cluster_resolver.task_id or 0
 
-    def window(start):
-        piece = tf.cast(tf.slice(tf.constant(data), [start], [wish.context + 1]), tf.int32)
-        return piece[:-1], piece[1:]
+    def batch_of(step, place):
+        """Return one replica's part of a step's batch, drawn from the step alone: a resumed run sees the same."""
+        seed = tf.stack([tf.constant(wish.seed, tf.int64), tf.cast(step, tf.int64)])
+        chosen = tf.random.stateless_uniform([wish.batch], seed, maxval=starts, dtype=tf.int64)[place::workers]
+        windows = tf.gather(data, chosen[:, None] + tf.range(wish.context + 1, dtype=tf.int64)[None, :])
+        windows = tf.cast(windows, tf.int32)
+        return windows[:, :-1], windows[:, 1:]
 
-    dataset = (
-        tf.data.Dataset.random(seed=wish.seed)
-        .map(lambda number: window(tf.cast(number % starts, tf.int32)))
-        .batch(wish.batch, drop_remainder=True)
-    )
-    options = tf.data.Options()
-    options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.DATA
-    dataset = dataset.with_options(options)
     with strategy.scope():
         model = build(wish.context, wish.width)
-        loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-        model.compile(optimizer=tf.keras.optimizers.Adam(1e-3), loss=loss)
-    task = strategy.cluster_resolver.task_id or 0
-    # Every worker writes, each to a place of its own; the chief's is the one that counts.
+        optimizer = tf.keras.optimizers.Adam(1e-3)
+        optimizer.build(model.trainable_variables)
+        if policy == "mixed_float16":
+            optimizer = tf.keras.mixed_precision.LossScaleOptimizer(optimizer)
+        epoch = tf.Variable(0, dtype=tf.int64, trainable=False)
+    entropy = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
+
+    @tf.function
+    def step_of(step):
+        def replica(number):
+            place = tf.distribute.get_replica_context().replica_id_in_sync_group
+            inputs, targets = batch_of(number, place)
+            with tf.GradientTape() as tape:
+                # Summed over workers this is the mean over the whole batch.
+                loss = tf.reduce_mean(entropy(targets, model(inputs, training=True))) / workers
+                scaled = optimizer.scale_loss(loss) if policy == "mixed_float16" else loss
+            gradients = tape.gradient(scaled, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+            return loss
+
+        return strategy.reduce(tf.distribute.ReduceOp.SUM, strategy.run(replica, args=(step,)), axis=None)
+
+    # Every worker writes, because saving has collectives in it; only the chief's files count.
+    saved = tf.train.Checkpoint(model=model, optimizer=optimizer, epoch=epoch)
     folder = Path(wish.checkpoints) / ("chief" if task == 0 else f"worker-{task}")
-    told = []
-
-    def tell(epoch, logs):
-        told.append(logs["loss"])
-        print(json.dumps({"event": "epoch", "epoch": epoch + 1, "loss": logs["loss"], "policy": policy}), flush=True)
-
-    model.fit(
-        dataset,
-        epochs=wish.epochs,
-        steps_per_epoch=wish.steps,
-        verbose=0,
-        callbacks=[
-            tf.keras.callbacks.BackupAndRestore(str(folder), delete_checkpoint=False),
-            tf.keras.callbacks.LambdaCallback(on_epoch_end=tell),
-        ],
-    )
-    print(json.dumps({"event": "done", "epochs_run": len(told)}), flush=True)
+    keeper = tf.train.CheckpointManager(saved, str(folder), max_to_keep=3)
+    chief = tf.train.latest_checkpoint(str(Path(wish.checkpoints) / "chief"))
+    if chief:
+        saved.restore(chief)
+    while int(epoch.numpy()) < wish.epochs:
+        losses = [
+            float(step_of(tf.constant(int(epoch.numpy()) * wish.steps + number, tf.int64)))
+            for number in range(wish.steps)
+        ]
+        epoch.assign_add(1)
+        keeper.save(checkpoint_number=int(epoch.numpy()))
+        if task == 0:
+            told = {"event": "epoch", "epoch": int(epoch.numpy()), "loss": sum(losses) / len(losses), "policy": policy}
+            print(json.dumps(told), flush=True)
     return 0
 
 
