@@ -5,6 +5,7 @@ from typing import NotRequired, Self, TypedDict, cast
 import pulumi
 
 from gpukit.plan import ImagePlan
+from gpukit_components.image_build import FrameworkImageBuildArgs, build_image, plan_builds
 
 
 class FrameworkImageArgs(TypedDict):
@@ -22,6 +23,8 @@ class FrameworkImageArgs(TypedDict):
     """EKS AMI release version."""
     container: NotRequired[str]
     """Container image with digest or exact version."""
+    build: NotRequired[FrameworkImageBuildArgs]
+    """Also makes the pipeline that builds such an image, and the repository of its container."""
     region: NotRequired[str]
     """AWS region; the provider's `aws:region` when left out."""
 
@@ -41,6 +44,10 @@ class FrameworkImage(pulumi.ComponentResource):
     """What is inside: driver, CUDA, EFA, NCCL and more by version, as far as it is known."""
     environment: pulumi.Output[dict[str, str]]
     """Precision and communication settings for the GPU generation."""
+    pipeline_arn: pulumi.Output[str] | None
+    """The pipeline that builds the AMI when somebody starts it; none without `build`."""
+    repository_url: pulumi.Output[str] | None
+    """The repository that takes the container; none without `build`."""
 
     def __init__(
         self,
@@ -60,7 +67,13 @@ class FrameworkImage(pulumi.ComponentResource):
                 "this component takes pinned images only, and one that is still to be built has no id to pin: "
                 "build it first and set `ami_id`, or leave `build` out",
             )
+        wish = args.get("build")
+        # Before the component exists: a wish that cannot be met must leave nothing behind.
+        plans = plan_builds(planned, wish, region=args.get("region")) if wish is not None else None
         super().__init__("gpukit:index:FrameworkImage", name, None, opts)
+        self.pipeline_arn = self.repository_url = None
+        if wish is not None and plans is not None:
+            self.pipeline_arn, self.repository_url = build_image(name, plans, wish, parent=self)
         self.ami_id = find_ami(planned, self)
         self.ami_type = _known(planned.ami_type)
         self.release_version = _known(planned.release_version)
@@ -75,6 +88,8 @@ class FrameworkImage(pulumi.ComponentResource):
                 "container": self.container,
                 "contents": self.contents,
                 "environment": self.environment,
+                "pipelineArn": self.pipeline_arn,
+                "repositoryUrl": self.repository_url,
             }
         )
 

@@ -110,8 +110,9 @@ def plan_image_build(
         root_gib=image.gib,
         root_device="/dev/sda1" if ubuntu else "/dev/xvda",
         instance_types=("m7g.xlarge", "m6g.xlarge") if image.architecture == "arm64" else ("m7i.xlarge", "m6i.xlarge"),
-        ami_name=f"gpukit-{image.name}-{recipe} {{{{ imagebuilder:buildDate }}}}",
-        ami_tags=dict(sorted({**(tags or {}), "gpukit:image": image.name, "gpukit:recipe": recipe}.items())),
+        # Without the recipe's version: then a bump leaves the distribution as it is.
+        ami_name=f"gpukit-{image.name} {{{{ imagebuilder:buildDate }}}}",
+        ami_tags=dict(sorted({**(tags or {}), "gpukit:image": image.name}.items())),
     )
 
 
