@@ -35,6 +35,21 @@ _SERVICE_OF_AREA: Final = {
     "placement": "ec2",
 }
 """Area of the limits table -> service code of Service Quotas."""
+_SERVICE_OF_PREFIX: Final = {
+    "vcpu-": "ec2",
+    "eip": "ec2",
+    "pg-": "ec2",
+    "lt-": "ec2",
+    "cb-": "ec2",
+    "eks-": "eks",
+    "asg-": "autoscaling",
+    "fsx-": "fsx",
+    "efs-": "elasticfilesystem",
+    "ebs-": "ebs",
+    "iam-": "iam",
+    "ecr-": "ecr",
+}
+"""Start of a limit's id -> service code of Service Quotas; all others are of the VPC."""
 
 
 def compute_limits(
@@ -113,6 +128,14 @@ def _verdict(demand: Demand, limit: float | None, *, is_own: bool, area: str) ->
         return "unknown" if area == "ec2-quota" and not is_own else "error"
     # a hard bound that is met exactly (one of one) is no risk: nothing else can take from it
     return "warning" if pct >= WARNING_PCT and not demand.exclusive else "fine"
+
+
+def service_of_limit(line_id: str) -> str:
+    """Return the service code that Service Quotas lists a limit under, judged by the limit's id."""
+    for prefix, service in _SERVICE_OF_PREFIX.items():
+        if line_id.startswith(prefix):
+            return service
+    return "vpc"
 
 
 def _how_to_raise(row: "Limit | None", quota_code: str | None, demand: Demand) -> str:

@@ -1,0 +1,1 @@
+"""Ask the real account, read-only, whether a plan can be built."""

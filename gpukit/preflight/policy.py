@@ -1,0 +1,23 @@
+"""The least that preflight and leaks need to read: an IAM policy without one changing action."""
+
+import json
+
+from gpukit.preflight import capacity, launch, network, quotas
+
+
+def reading_actions() -> tuple[str, ...]:
+    """Return every action that preflight asks for, as IAM spells them, sorted."""
+    return tuple(
+        sorted({"sts:GetCallerIdentity", *quotas.ACTIONS, *capacity.ACTIONS, *network.ACTIONS, *launch.ACTIONS})
+    )
+
+
+def render_policy() -> str:
+    """
+    Return the policy as JSON.
+
+    The resource is `*` because these actions take no other (Service Authorization Reference, 2026). Launching is not in
+    it: IAM cannot allow a dry run alone, so the launch is tried by whoever deploys.
+    """
+    statement = {"Sid": "GpukitPreflight", "Effect": "Allow", "Action": list(reading_actions()), "Resource": "*"}
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]}, indent=2) + "\n"
