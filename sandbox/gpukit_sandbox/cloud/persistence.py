@@ -135,6 +135,9 @@ class _Pickler(pickle.Pickler):
             return (_thread.RLock if isinstance(thing, _LOCK_TYPES[1]) else _thread.allocate_lock), ()
         if isinstance(thing, collections.defaultdict) and getattr(thing.default_factory, "__name__", "") == "<lambda>":
             return _make_default_dict, (_factory_kind(thing.default_factory),), None, None, iter(thing.items())
+        if isinstance(thing, collections.defaultdict) and type(thing) is not collections.defaultdict:
+            # A subclass may want arguments that pickle does not know: its attributes are restored instead (moto's SSM parameters).
+            return _make_bare, (type(thing), thing.default_factory), thing.__dict__, None, iter(dict(thing).items())
         return NotImplemented
 
 
@@ -179,6 +182,12 @@ def _dict_of_lists() -> Any:
 
 def _none() -> None:
     return None
+
+
+def _make_bare(kind: type, factory: Any) -> Any:
+    made = kind.__new__(kind)
+    made.default_factory = factory
+    return made
 
 
 def _make_default_dict(kind: str) -> Any:
