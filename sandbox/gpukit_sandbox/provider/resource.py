@@ -286,7 +286,8 @@ class Resource:
             outputs["region"] = calls.region
         outputs |= self.extra(calls, resource_id, item, outputs)
         if self.has_tags:
-            actual = self.tagging.read(calls, self.service, resource_id, {**outputs, "region": calls.region}, item)
+            known_tags = {"tagsAll": self.all_tags(calls, inputs), **outputs, "region": calls.region}
+            actual = self.tagging.read(calls, self.service, resource_id, known_tags, item)
             stated = inputs.get("tags") or {}
             defaults = calls.world.default_tags
             outputs["tagsAll"] = actual

@@ -277,6 +277,8 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
                 previewed["tagsAll"] = resource.all_tags(calls, new)
             return provider_pb2.UpdateResponse(properties=to_struct(previewed))
         try:
+            # The state of a resource whose creation was interrupted lacks what AWS made, and calls need that.
+            state = {**state, **self._state(resource, calls, request.id, {**state, **old})}
             if changed - {"tags"}:
                 resource.update(calls, request.id, old, new, state, changed)
             else:
