@@ -149,6 +149,7 @@ def test_the_wheel_carries_the_three_packages(wheel_names: set[str]) -> None:
     [
         pytest.param("stacks/presets", "gpukit/_shipped/presets", id="presets"),
         pytest.param("runtime/gpukit_runtime", "gpukit/_shipped/gpukit_runtime", id="what images run"),
+        pytest.param("templates", "gpukit/_shipped/templates", id="templates"),
         pytest.param("docs/codes", "gpukit/_shipped/codes", id="codes"),
         pytest.param("sandbox/go", "gpukit_sandbox/_shipped/go", id="the sandbox's Go modules"),
         pytest.param("gpukit/catalog/data", "gpukit/catalog/data", id="the catalogue"),
