@@ -7,9 +7,8 @@ from gpukit.preflight import capacity, launch, network, quotas
 
 def reading_actions() -> tuple[str, ...]:
     """Return every action that preflight asks for, as IAM spells them, sorted."""
-    return tuple(
-        sorted({"sts:GetCallerIdentity", *quotas.ACTIONS, *capacity.ACTIONS, *network.ACTIONS, *launch.ACTIONS})
-    )
+    asked = {*quotas.ACTIONS, *capacity.ACTIONS, *network.ACTIONS, *launch.ACTIONS}
+    return tuple(sorted({"sts:GetCallerIdentity", *asked}))
 
 
 def render_policy() -> str:
@@ -19,5 +18,10 @@ def render_policy() -> str:
     The resource is `*` because these actions take no other (Service Authorization Reference, 2026). Launching is not in
     it: IAM cannot allow a dry run alone, so the launch is tried by whoever deploys.
     """
-    statement = {"Sid": "GpukitPreflight", "Effect": "Allow", "Action": list(reading_actions()), "Resource": "*"}
-    return json.dumps({"Version": "2012-10-17", "Statement": [statement]}, indent=2) + "\n"
+    from gpukit.leaks import sweep
+
+    statements = [
+        {"Sid": sid, "Effect": "Allow", "Action": list(actions), "Resource": "*"}
+        for sid, actions in (("GpukitPreflight", reading_actions()), ("GpukitLeaks", sweep.reading_actions()))
+    ]
+    return json.dumps({"Version": "2012-10-17", "Statement": statements}, indent=2) + "\n"

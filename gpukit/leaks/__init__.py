@@ -1,0 +1,1 @@
+"""What of a stack still exists after a destroy, and costs money."""
