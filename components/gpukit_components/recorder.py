@@ -21,6 +21,25 @@ SECRET_SIGNATURE: Final = "1b47061264138c4ac30d75fd1eb44270"
 SIGNATURE_KEY: Final = "4dabf18193072939515e22adb298388d"
 SECRET: Final = "[secret]"
 ACCOUNT: Final = "000000000000"
+ID_PREFIXES: Final = {
+    "aws:ec2/eip:Eip": "eipalloc-",
+    "aws:ec2/instance:Instance": "i-",
+    "aws:ebs/volume:Volume": "vol-",
+    "aws:ec2/launchTemplate:LaunchTemplate": "lt-",
+    "aws:ec2/natGateway:NatGateway": "nat-",
+    "aws:ec2/internetGateway:InternetGateway": "igw-",
+    "aws:ec2/routeTable:RouteTable": "rtb-",
+    "aws:ec2/securityGroup:SecurityGroup": "sg-",
+    "aws:ec2/subnet:Subnet": "subnet-",
+    "aws:ec2/vpc:Vpc": "vpc-",
+    "aws:ec2/vpcEndpoint:VpcEndpoint": "vpce-",
+    "aws:ec2/capacityReservation:CapacityReservation": "cr-",
+    "aws:efs/fileSystem:FileSystem": "fs-",
+    "aws:efs/accessPoint:AccessPoint": "fsap-",
+    "aws:fsx/lustreFileSystem:LustreFileSystem": "fs-",
+    "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation": "dra-",
+}
+"""How AWS's ids of these begin; programs check the form. Source: EC2, EFS and FSx API references, 2026-08."""
 EXIT_PROGRAM_FAILED: Final = 1
 EXIT_NO_PULUMI: Final = 3
 
@@ -112,7 +131,10 @@ def _monitor(pulumi_mocks: Any, request: Mapping[str, Any]) -> Any:
             if not args.custom:
                 return None, dict(args.inputs)
             word = _word(args.typ, args.name)
-            return args.resource_id or f"id-of-{word}", {"arn": f"arn:aws:offline:::{word}", **args.inputs}
+            return args.resource_id or _placeholder_id(args.typ, word), {
+                "arn": f"arn:aws:offline:::{word}",
+                **args.inputs,
+            }
 
     class Recorder(pulumi_mocks.MockMonitor):  # type: ignore[misc]
         """Keeps every registration as it came over the wire."""
@@ -150,6 +172,7 @@ def _registration(request: Any, response: Any, json_format: Any) -> dict[str, An
     return {
         "urn": response.urn,
         "id": response.id,
+        "arn": str(dict(json_format.MessageToDict(response.object)).get("arn", "")) if request.custom else "",
         "type": request.type,
         "name": request.name,
         "custom": bool(request.custom),
@@ -202,6 +225,7 @@ def _answer(token: str, arguments: dict[str, Any], region: str) -> dict[str, Any
     """Return a look-up's placeholder answer: the arguments, and what programs usually read from it."""
     function = token.rsplit(":", 1)[-1]
     word = _word(token, json.dumps(arguments, sort_keys=True, default=str))
+    image = "ami-" + hashlib.sha256(word.encode()).hexdigest()[:17]
     known: dict[str, dict[str, Any]] = {
         "getCallerIdentity": {
             "accountId": ACCOUNT,
@@ -212,10 +236,18 @@ def _answer(token: str, arguments: dict[str, Any], region: str) -> dict[str, Any
         "getRegion": {"name": region, "region": region, "id": region},
         "getPartition": {"partition": "aws", "dnsSuffix": "amazonaws.com", "id": "aws"},
         "getAvailabilityZones": {"names": [f"{region}{letter}" for letter in "abc"], "id": region},
-        "getAmi": {"id": f"ami-{word}", "imageId": f"ami-{word}", "arn": f"arn:aws:offline:::{word}"},
+        "getAmi": {"id": image, "imageId": image, "arn": f"arn:aws:offline:::{word}"},
         "getParameter": {"value": f"value-of-{word}", "arn": f"arn:aws:offline:::{word}"},
     }
     return {"id": f"id-of-{word}", **arguments, **known.get(function, {})}
+
+
+def _placeholder_id(token: str, word: str) -> str:
+    """Return an id in AWS's form where the type has one, else a readable word."""
+    prefix = ID_PREFIXES.get(token)
+    if prefix is None:
+        return f"id-of-{word}"
+    return prefix + hashlib.sha256(f"{token}::{word}".encode()).hexdigest()[:17]
 
 
 def _word(token: str, name: str) -> str:

@@ -50,7 +50,7 @@ def compare_recordings(base: Recording | None, head: Recording) -> Change:
     old_by_urn = {one.urn: one for one in base.resources} if base else {}
     pairs = [(one, _find_old(one, old_by_urn)) for one in head.resources]
     renames = {old.id: new.id for new, old in pairs if old is not None and old.id and old.id != new.id}
-    renames |= {_arn(old): _arn(new) for new, old in pairs if old is not None and old.id != new.id}
+    renames |= {old.arn: new.arn for new, old in pairs if old is not None and old.arn and old.arn != new.arn}
     structure = {one.urn for one in head.resources if one.is_structure}
     parents = {one.urn: one.parent for one in head.resources}
     steps: list[ResourceStep] = []
@@ -65,7 +65,7 @@ def compare_recordings(base: Recording | None, head: Recording) -> Change:
             continue
         steps.append(step)
         if step.action is Action.REPLACE:
-            wave.new_ids |= {new.id: new.urn, _arn(new): new.urn}
+            wave.new_ids |= {new.id: new.urn, new.arn: new.urn}
         elif step.action is Action.UPDATE and not step.is_tag_only and new.type_token in moving_outputs():
             wave.moved.add(new.urn)
     steps.extend(_deletions(base, {old.urn for _, old in pairs if old is not None}))
@@ -209,10 +209,6 @@ def _renamed(value: Any, renames: dict[str, str]) -> Any:
     for old, new in renames.items():
         text = text.replace(json.dumps(old)[1:-1], json.dumps(new)[1:-1])
     return json.loads(text)
-
-
-def _arn(one: RecordedResource) -> str:
-    return f"arn:aws:offline:::{one.id.removeprefix('id-of-')}" if one.id.startswith("id-of-") else ""
 
 
 def _shown(value: Any) -> Any:

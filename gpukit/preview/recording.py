@@ -20,6 +20,8 @@ class RecordedResource:
 
     urn: str
     id: str
+    arn: str = ""
+    """Placeholders of what a cloud would give, the same on every recording of the same name."""
     type_token: str
     name: str
     parent: str
@@ -88,6 +90,7 @@ def render_recording(recording: Recording) -> str:
                     {
                         "urn": one.urn,
                         "id": one.id,
+                        "arn": one.arn,
                         "type": one.type_token,
                         "name": one.name,
                         "parent": one.parent,
@@ -117,6 +120,7 @@ def _resource(item: dict[str, Any]) -> RecordedResource:
     return RecordedResource(
         urn=str(item["urn"]),
         id=redact_text(str(item.get("id", ""))),
+        arn=redact_text(str(item.get("arn", ""))),
         type_token=token,
         name=redact_text(str(item["name"])),
         parent=str(item.get("parent", "")),
