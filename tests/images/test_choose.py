@@ -86,6 +86,15 @@ def test_a_workstation_without_a_dlami_of_its_framework_gets_the_base_and_a_cont
     assert "pytorch" in image.container
 
 
+@pytest.mark.parametrize(
+    ("instance_type", "gpu"), [("p6-b300.48xlarge", "B300"), ("g7.2xlarge", "RTX-PRO-4500-SE"), ("g6.xlarge", "L4")]
+)
+def test_every_family_of_today_runs_as_a_workstation(instance_type, gpu) -> None:
+    image, _ = choose(instance_type, gpu, role="ec2", kubernetes_version=None)
+
+    assert image.ami_name is not None
+
+
 def test_an_efa_pool_gets_a_container_whose_nccl_and_plug_in_are_known() -> None:
     image, _ = choose("p5en.48xlarge", "H200", efa=True)
 
