@@ -132,7 +132,9 @@ def load_mapping(text: str, *, where: str) -> dict[str, Any]:
     try:
         document = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise TemplateError(f"{where} is not YAML: {str(error).splitlines()[0]}") from error
+        mark = getattr(error, "problem_mark", None)
+        place = f" at line {mark.line + 1}" if mark is not None else ""
+        raise TemplateError(f"{where} is not YAML{place}: {getattr(error, 'problem', None) or error}") from error
     if document is None:
         return {}
     if not isinstance(document, dict):
