@@ -39,7 +39,6 @@ _MOTO_KINDS: dict[str, dict[str, str]] = {
     "sns": {"sns-topics": "topics"},
     "ecr": {"ecr-repositories": "repositories"},
     "efs": {"efs-file-systems": "file_systems_by_id", "efs-mount-targets": "mount_targets_by_id"},
-    "autoscaling": {"auto-scaling-groups": "autoscaling_groups"},
 }
 
 
@@ -56,9 +55,8 @@ def _count_ec2(backend: Any) -> dict[str, int]:
         "network-interfaces": len(backend.enis),
         "volumes": len(backend.volumes),
         "nat-gateways": sum(1 for gateway in backend.nat_gateways.values() if gateway.state not in ("deleted", "failed")),
-        "elastic-ips": sum(len(addresses) for addresses in backend.addresses.values()) if isinstance(backend.addresses, dict) else len(backend.addresses),
+        "elastic-ips": len(backend.addresses),
         "internet-gateways": sum(1 for each in backend.internet_gateways.values() if each.vpc is None or each.vpc.id not in default_vpcs),
         "vpc-endpoints": len(backend.vpc_end_points),
         "flow-logs": len(backend.flow_logs),
-        "launch-templates": len(backend.launch_templates),
     }

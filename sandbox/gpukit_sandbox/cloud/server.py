@@ -138,6 +138,15 @@ PARTS: Final[tuple[str, ...]] = (
     "eks_updates",
     "eks_addons",
     "sts_identity",
+    "ec2_network_rules",
+    "fsx_file_systems",
+    "fsx_associations",
+    "policy_rules",
+    "kms_rules",
+    "s3_rules",
+    "monitoring_rules",
+    "ecr_rules",
+    "efs_rules",
 )
 """The modules that register actions and rules, in the order of their rules."""
 
