@@ -44,11 +44,12 @@ def command(
     """
     import datetime
 
-    from gpukit.preview.gate_files import load_allow_list
+    from gpukit.preview.gate_files import broken_limits, load_allow_list
     from gpukit.preview.project import ProjectError
     from gpukit.preview.record import ProgramFailed, RecorderMissing
     from gpukit.preview.recording import render_recording
     from gpukit.preview.revision import RevisionError
+    from gpukit.projects.manifest import TemplateError
     from gpukit.report.change import UnreadablePreview
     from gpukit.report.gates import BadGate, parse_gates
     from gpukit.report.pipeline import ReportFormat, complete_change, judge_change, render_report
@@ -68,8 +69,9 @@ def command(
         known = _numbers(stack_file, preset, day)
         change = complete_change(made.change, after=known.numbers, findings=known.findings)
         allowed = load_allow_list(directory, base=base, stack=change.stack, today=day, path=allow_file)
-        report = judge_change(change, gates=(*gates, *known.gates), allowed=allowed)
-    except (ProjectError, UnreadablePreview, BadGate) as error:
+        over = broken_limits(directory, base=base, known=known)
+        report = judge_change(change, gates=(*gates, *known.gates), allowed=allowed, over_limits=over)
+    except (ProjectError, UnreadablePreview, BadGate, TemplateError) as error:
         _stop(EXIT_BAD_INPUT, str(error))
     except (RecorderMissing, RevisionError) as error:
         _stop(EXIT_MISSING, str(error))

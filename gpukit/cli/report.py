@@ -71,7 +71,9 @@ def report(
         return
     if not sources:
         _stop("--from is missing: name what `pulumi preview --json` wrote")
-    from gpukit.preview.gate_files import load_allow_list
+    from gpukit.preview.gate_files import broken_limits, load_allow_list
+    from gpukit.preview.revision import RevisionError
+    from gpukit.projects.manifest import TemplateError
     from gpukit.report.change import UnreadablePreview
     from gpukit.report.findings_json import parse_findings
     from gpukit.report.gates import BadGate, parse_gates
@@ -100,6 +102,7 @@ def report(
             after = parse_plan_numbers(_read(plan_after), where=str(plan_after)) if plan_after else None
             told = parse_findings(_read(findings), where=str(findings)) if findings else ()
             own_gates = gates
+            over: tuple[str, ...] = ()
             if files:
                 from gpukit.report.stack_numbers import numbers_of_file
 
@@ -107,10 +110,13 @@ def report(
                 after, told = after or known.numbers, (*told, *known.findings)
                 own_gates = (*gates, *known.gates)
                 before = before or _numbers_at(files[index], base, day)
+                over = broken_limits(files[index].resolve().parent, base=base, known=known)
             change = complete_change(change, before=before, after=after, findings=told)
             allowed = load_allow_list(Path.cwd(), base=base, stack=change.stack, today=day, path=allow_file)
-            reports.append(judge_change(change, gates=own_gates, allowed=allowed, gpu_types=_gpu_types()))
-    except (UnreadablePreview, BadGate) as error:
+            reports.append(
+                judge_change(change, gates=own_gates, allowed=allowed, gpu_types=_gpu_types(), over_limits=over)
+            )
+    except (UnreadablePreview, BadGate, TemplateError, RevisionError) as error:
         _stop(str(error))
     _write(_render(reports, chosen, limit), output)
     refused = [one for one in reports if one.refused]

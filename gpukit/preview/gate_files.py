@@ -1,7 +1,8 @@
-"""Read the allow list and its owners from the base revision, so that a change cannot allow itself."""
+"""Read the allow list and the organisation's limits from the base revision: a change cannot allow itself anything."""
 
 import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpukit.preview.revision import RevisionError, read_at, repository_of
 from gpukit.report.allow_list import (
@@ -12,6 +13,9 @@ from gpukit.report.allow_list import (
     parse_allow_list,
     valid_entries,
 )
+
+if TYPE_CHECKING:
+    from gpukit.report.stack_numbers import StackNumbers
 
 
 def load_allow_list(
@@ -37,3 +41,27 @@ def load_allow_list(
     return valid_entries(
         parse_allow_list(text, where=path), stack=stack, today=today, owners=owners_of(codeowners, path), where=path
     )
+
+
+def broken_limits(folder: Path, *, base: str | None, known: "StackNumbers") -> tuple[str, ...]:
+    """
+    Return what a stack's plan breaks of the organisation's limits, in sentences.
+
+    The limits are the tightest of the base revision's and the working tree's: a change can add some at once, and
+    cannot take any away. Raises RevisionError where the base cannot be read, TemplateError for a broken file.
+    """
+    from gpukit.projects.limits import LIMITS_FILE, check_plan_limits, tighten_all
+    from gpukit.projects.manifest import parse_limits
+
+    texts = [(file.read_text(encoding="utf-8"), str(file))] if (file := folder / LIMITS_FILE).is_file() else []
+    if base is not None:
+        top = repository_of(folder)
+        path = (folder.resolve() / LIMITS_FILE).relative_to(top.resolve()).as_posix()
+        old = read_at(top, base, path)
+        texts += [(old, f"{path} at {base}")] if old is not None else []
+    limits = tighten_all(parse_limits(text, where=where) for text, where in texts)
+    if limits.is_empty:
+        return ()
+    if known.plan is None:
+        return ("the stack makes no plan, so its limits cannot be kept",)
+    return check_plan_limits(known.plan, limits, suppressed=known.suppressed)

@@ -34,6 +34,8 @@ class GateKind(StrEnum):
     GPUS = "gpus"
     UNKNOWN = "unknown"
     FINDING = "finding"
+    LIMITS = "limits"
+    """An organisation's limits; always on where a project has some."""
     INCOMPLETE = "incomplete"
 
 
@@ -137,12 +139,14 @@ def check_gates(
     *,
     allowed: Iterable[AllowEntry] = (),
     notes: Iterable[str] = (),
+    over_limits: Iterable[str] = (),
 ) -> GateResult:
     """
     Return what the gates say about a change.
 
     `allowed` are entries that already hold for this stack and day (see `allow_list.valid_entries`). A preview that did
-    not finish is refused whenever any gate is set: what is missing from it cannot be judged.
+    not finish is refused whenever any gate is set: what is missing from it cannot be judged. `over_limits` says what
+    breaks an organisation's limits; no allow list lifts that.
     """
     gates = tuple(gates)
     found: list[Refusal] = []
@@ -155,6 +159,8 @@ def check_gates(
         )
     for gate in gates:
         found.extend(_refusals_of(gate, change, dangers))
+    limits = Gate(kind=GateKind.LIMITS, origin="organisation")
+    found.extend(Refusal(gate=limits, what=says) for says in over_limits)
     entries = tuple(allowed)
     notes = [*notes, *_price_notes(gates, change)]
     refusals, lifted = [], []
@@ -229,7 +235,7 @@ def _refusals_of(gate: Gate, change: Change, dangers: Sequence[Danger]) -> list[
                 for finding in change.findings
                 if gate.code in (finding.code, finding.severity.value)
             ]
-        case GateKind.INCOMPLETE:
+        case GateKind.INCOMPLETE | GateKind.LIMITS:
             return []
     raise AssertionError(gate.kind)
 
@@ -309,7 +315,7 @@ def _unknowns(gate: Gate, change: Change) -> list[Refusal]:
 
 
 def _covers(entry: AllowEntry, refusal: Refusal) -> bool:
-    if refusal.gate.kind is GateKind.INCOMPLETE:
+    if refusal.gate.kind in (GateKind.INCOMPLETE, GateKind.LIMITS):
         return False
     return entry.covers(
         str(refusal.gate), refusal.gate.kind.value, name=refusal.name, type_token=refusal.type_token, urn=refusal.urn

@@ -63,14 +63,21 @@ def complete_change(
 
 
 def judge_change(
-    change: Change, *, gates: Sequence[Gate] = (), allowed: AllowList | None = None, gpu_types: Collection[str] = ()
+    change: Change,
+    *,
+    gates: Sequence[Gate] = (),
+    allowed: AllowList | None = None,
+    gpu_types: Collection[str] = (),
+    over_limits: Sequence[str] = (),
 ) -> Report:
     """Return the report: dangers found, gates judged. Without gates there is no gate result."""
     dangers = find_dangers(change, gpu_types=gpu_types)
     allowed = allowed or AllowList()
     gate = None
-    if gates:
-        gate = check_gates(change, dangers, gates, allowed=allowed.entries, notes=allowed.notes)
+    if gates or over_limits:
+        gate = check_gates(
+            change, dangers, gates, allowed=allowed.entries, notes=allowed.notes, over_limits=over_limits
+        )
     return Report(change=change, dangers=dangers, gate=gate)
 
 

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpukit.finding import Finding, sort_findings
+from gpukit.finding import Finding
 from gpukit.plan import to_jsonable
 from gpukit.report.change import Numbers
 from gpukit.report.gates import Gate, budget_gates
 from gpukit.report.numbers import numbers_from_totals
 
 if TYPE_CHECKING:
+    from gpukit.plan import Plan
     from gpukit.planning import PlanResult
 
 
@@ -22,6 +23,9 @@ class StackNumbers:
     numbers: Numbers
     findings: tuple[Finding, ...]
     gates: tuple[Gate, ...]
+    plan: "Plan | None" = None
+    suppressed: tuple[str, ...] = ()
+    """Codes of findings that the stack file accepts."""
 
 
 def numbers_of_file(file: Path, *, today: datetime.date, preset: str | None = None) -> StackNumbers:
@@ -59,18 +63,16 @@ def _speaks_of_gpukit(file: Path) -> bool:
 
 
 def _from_result(result: "PlanResult", today: datetime.date) -> StackNumbers:
-    findings = list(result.findings)
-    if result.plan is None:
-        return StackNumbers(numbers=Numbers(), findings=tuple(findings), gates=())
-    if result.spec is not None:
-        from gpukit.catalog import load_catalog
-        from gpukit.checks import run_checks
+    from gpukit.judge import judge
 
-        checked = run_checks(result.spec, result.plan, load_catalog(), today=today, locate=result.input.locate)
-        findings.extend(checked.findings)
+    findings = judge(result, today=today).findings
+    if result.plan is None:
+        return StackNumbers(numbers=Numbers(), findings=findings, gates=())
     budget = result.plan.budget
     return StackNumbers(
         numbers=numbers_from_totals(to_jsonable(result.plan.totals)),
-        findings=sort_findings(findings),
+        findings=findings,
         gates=budget_gates(hourly_usd=budget.hourly_usd, monthly_usd=budget.monthly_usd),
+        plan=result.plan,
+        suppressed=tuple(item.code for item in result.spec.suppress) if result.spec is not None else (),
     )
