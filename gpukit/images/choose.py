@@ -57,7 +57,8 @@ def choose_image(
     """
     Return the image of a pool and the decisions behind it.
 
-    `role` is `eks` (a node of a managed node group) or `ec2` (a workstation). `pinned` holds what the user typed:
+    `role` is `eks` (a node of a managed node group), `ec2` (a workstation) or `existing` (nodes that somebody else
+    made: only container and environment are chosen, `source` is `existing`). `pinned` holds what the user typed:
     `ami_id`, `ami_name`, `ami_owner`, `release_version`, `container`, `driver`, `cuda`, `efa_installer`. A pin wins
     over the manifest. `gpu_model` None means a node without GPU, `Trainium...` a Neuron node.
 
@@ -107,7 +108,9 @@ class _Wish:
     def words(self) -> str:
         version = f" {self.framework_version}" if self.framework_version else ""
         what = f"{self.framework}{version}" if self.framework else "no framework"
-        where = f"Kubernetes {self.kubernetes}" if self.role == "eks" else "a single EC2 instance"
+        where = {"eks": f"Kubernetes {self.kubernetes}", "existing": "an existing cluster"}.get(
+            self.role, "a single EC2 instance"
+        )
         return f"{what} on {self.gpu_model or 'no GPU'} ({self.architecture}) for {where}"
 
 
@@ -141,6 +144,8 @@ def _gpu_row(manifest: ImageManifest, wish: _Wish, gpu_architecture: str | None)
 
 def _choose_ami(manifest: ImageManifest, wish: _Wish, gpu: GpuRow | None) -> tuple[AmiPin | None, str]:
     """Return the AMI's row (None: contents unknown) and how it is named: eks-release | ami-id | ami-name."""
+    if wish.role == "existing":
+        return None, "existing"
     if "ami_id" in wish.pinned:
         return None, "ami-id"
     if "ami_name" in wish.pinned:
@@ -365,7 +370,7 @@ def _describe(
         release_version=(wish.pinned.get("release_version") or (ami.release_version if ami else None))
         if source == "eks-release"
         else None,
-        ami_id=wish.pinned.get("ami_id"),
+        ami_id=wish.pinned.get("ami_id") if source == "ami-id" else None,
         ami_name=(wish.pinned.get("ami_name") or (ami.ami_name if ami else None)) if source == "ami-name" else None,
         ami_owner=(wish.pinned.get("ami_owner") or (ami.ami_owner if ami else None)) if source == "ami-name" else None,
         container=image,
@@ -388,7 +393,7 @@ def _decisions(
     undecided: tuple[Setting, ...],
 ) -> tuple[Decision, ...]:
     base = f"images.{wish.name}"
-    chosen = plan.release_version or plan.ami_name or plan.ami_id or "unknown"
+    chosen = plan.release_version or plan.ami_name or plan.ami_id or plan.source
     decisions = [Decision(subject=base, choice=chosen, because=plan.because, source=plan.reference)]
     if plan.container:
         text = f"{row.framework} {row.framework_version} for {wish.architecture}" if row else "pinned by the user"
@@ -490,6 +495,9 @@ def _components(wish: _Wish, ami: AmiPin | None, row: FrameworkRow | None) -> di
 
 
 def _because(wish: _Wish, ami: AmiPin | None, row: FrameworkRow | None, source: str) -> tuple[str, str]:
+    if source == "existing":
+        text = "the nodes keep their own system; container and environment are chosen for their GPU"
+        return text, f"{row.source} ({row.as_of})" if row is not None else "stack file"
     if source == "ami-id":
         return f"AMI {wish.pinned['ami_id']} is pinned by the user; what is inside is not known here", "stack file"
     if ami is None:
@@ -515,6 +523,8 @@ def _because(wish: _Wish, ami: AmiPin | None, row: FrameworkRow | None, source: 
 
 def _root_gib(wish: _Wish, ami: AmiPin | None, row: FrameworkRow | None, image: str | None) -> int:
     """Return root space in GiB: the AMI's own and, on a node, the unpacked framework container."""
+    if wish.role == "existing":
+        return 0
     base = ami.gib if ami is not None else (75 if wish.role == "ec2" else 20)
     if not image:
         return base

@@ -268,6 +268,23 @@ def test_a_pinned_ami_id_wins_and_its_contents_are_not_claimed() -> None:
     assert image.release_version is None
 
 
+@pytest.mark.parametrize("gpu", ["H800", "H20", "A800-80", "L20", "H200"])
+def test_nodes_that_exist_get_container_and_environment_only(gpu) -> None:
+    image, decisions = choose("", gpu, role="existing", kubernetes_version=None, efa=False)
+
+    assert (image.source, image.ami_id, image.ami_name, image.release_version, image.ami_type) == (
+        "existing",
+        None,
+        None,
+        None,
+        None,
+    )
+    assert image.container is not None
+    assert image.environment["GPUKIT_TRAINING_PRECISION"] == "bf16"
+    assert image.gib == 0
+    assert decisions[0].choice == "existing"
+
+
 def test_two_choices_of_one_wish_are_equal() -> None:
     assert choose("p5en.48xlarge", "H200", efa=True) == choose("p5en.48xlarge", "H200", efa=True)
 

@@ -1,6 +1,7 @@
 """What Kubernetes is told of a node: condition, taint, and which nodes may be replaced."""
 
 import json
+import os
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -182,3 +183,22 @@ def test_a_missing_verdict_is_reported_as_not_healthy(node_report, serve, tmp_pa
 
     assert node_report.main(["--verdict", str(tmp_path / "none.json"), "--node", "n1"]) == 0
     assert server.calls[1][3]["spec"]["taints"][0]["value"] == "NoVerdict"
+
+
+@pytest.mark.parametrize(
+    ("text", "age", "reason"),
+    [
+        pytest.param('{"healthy": true, "reason": "NodeHealthy", "message": ""}', 60, "NodeHealthy", id="fresh"),
+        pytest.param('{"healthy": true, "reason": "NodeHealthy", "message": ""}', 3600, "VerdictOld", id="old"),
+        pytest.param("{", 60, "NoVerdict", id="broken"),
+        pytest.param(None, 60, "NoVerdict", id="missing"),
+    ],
+)
+def test_only_a_fresh_verdict_counts(node_report, tmp_path, text, age, reason) -> None:
+    path = tmp_path / "verdict.json"
+    written = 1_000_000.0
+    if text is not None:
+        path.write_text(text)
+        os.utime(path, (written, written))
+
+    assert node_report.read_verdict(str(path), 1800, written + age)["reason"] == reason

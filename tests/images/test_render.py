@@ -349,3 +349,99 @@ def test_no_plan_text_leaks_into_user_data_but_what_is_needed(gpu_pool) -> None:
     plan, pool = gpu_pool
 
     assert len(user_data(plan, pool)) < len(render_plan_json(plan))
+
+
+FAKES = {
+    "sysctl": "true",
+    "systemctl": 'echo "$*" >>"$TRACE"',
+    "rpm": 'case "$*" in *system-release*) echo 2023.12.20260727;; *) [ -e "$TRACE.lustre" ];; esac',
+    "dnf": 'echo "dnf $*" >>"$TRACE"; : >"$TRACE.lustre"',
+    "modprobe": "true",
+    "mount": 'echo "mount $*" >>"$TRACE"',
+}
+
+
+class Boot:
+    """The whole script of a node, run on a machine of recordings: its paths moved, its tools replaced."""
+
+    def __init__(self, tape, script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.root = tmp_path / "node"
+        for folder in (
+            "etc/sysctl.d",
+            "etc/security/limits.d",
+            "etc/profile.d",
+            "etc/modprobe.d",
+            "etc/systemd/system",
+        ):
+            (self.root / folder).mkdir(parents=True)
+        (self.root / "proc/sys/vm").mkdir(parents=True)
+        (self.root / "proc/sys/vm/nr_hugepages").write_text("0\n")
+        (tape.root / "proc/modules").write_text("lustre 1 0 - Live 0x0\nefa 1 0 - Live 0x0\n")
+        for name, body in FAKES.items():
+            (tape.bin / name).write_text(f"#!/bin/bash\n{body}\n")
+            (tape.bin / name).chmod(0o755)
+        moved = script.replace("export PATH=", f"export PATH={tape.bin}:")
+        for folder in ("/opt/gpukit", "/run/gpukit", "/var/log/gpukit", "/proc/sys/vm"):
+            moved = moved.replace(folder, f"{self.root}{folder}")
+        moved = moved.replace(" /etc/", f" {self.root}/etc/").replace(">/etc/", f">{self.root}/etc/")
+        moved = moved.replace("/dev/console", str(self.root / "console"))
+        moved = moved.replace("node_check.py check", f"node_check.py check --root {tape.root}")
+        # Without waiting for devices that a recording will never get.
+        moved = moved.replace('"late_seconds": 120', '"late_seconds": 0')
+        (tmp_path / "boot.sh").write_text(moved)
+        self.trace = tmp_path / "trace"
+        monkeypatch.setenv("TRACE", str(self.trace))
+        monkeypatch.setenv("PATH", "/usr/bin:/bin")
+        self.done = subprocess.run(["bash", tmp_path / "boot.sh"], check=False, capture_output=True, text=True)
+
+    def read(self, path: str) -> str:
+        return (self.root / path).read_text()
+
+
+@pytest.fixture
+def boot(presets, recording, tmp_path, monkeypatch):
+    def run(kind: str, case: str, **changes) -> Boot:
+        plan = presets["thousand-card"]
+        pool = replace(plan.pools[0], **changes)
+        script = script_of(plan, pool, log_group="", lustre=True)
+        return Boot(recording(kind, case), script, tmp_path, monkeypatch)
+
+    return run
+
+
+def test_the_whole_boot_of_a_healthy_node_ends_without_a_taint(boot) -> None:
+    node = boot("healthy", "p5en-48xlarge", boot=(hook("mine", "echo hello from mine"),))
+
+    assert node.done.returncode == 0, node.done.stdout + node.done.stderr
+    assert json.loads(node.read("run/gpukit/boot.json"))["healthy"] is True
+    assert json.loads(node.read("run/gpukit/node-check.json"))["reason"] == "NodeHealthy"
+    assert not (node.root / "etc/eks/nodeadm.d").exists()
+    assert "hello from mine" in node.read("var/log/gpukit/boot.log")
+    assert "gpukit-boot| gpukit-boot: done" in node.read("console")
+    assert node.read("proc/sys/vm/nr_hugepages") == "5128\n"
+    assert "export NCCL_NET_PLUGIN=ofi" in node.read("etc/profile.d/gpukit.sh")
+    assert "dnf install -y --releasever=2023.12.20260727 lustre-client" in node.trace.read_text()
+    assert "enable --no-block --now gpukit-node-check.timer" in node.trace.read_text()
+
+
+@pytest.mark.parametrize(
+    ("case", "reason"),
+    [("efa-missing", "EfaMissing"), ("nvlink-inactive", "NvlinkDown"), ("driver-not-loaded", "DriverNotRunning")],
+)
+def test_the_whole_boot_of_a_broken_node_ends_with_its_taint(boot, case, reason) -> None:
+    node = boot("broken", case)
+
+    assert node.done.returncode == 0, "a node that fails its check still joins, to be seen"
+    document = yaml.safe_load(node.read("etc/eks/nodeadm.d/90-gpukit-gate.yaml"))
+    jsonschema.validate(document, NODE_CONFIG)
+    assert f"gpukit.dev/node-check={reason}:NoSchedule" in document["spec"]["kubelet"]["flags"][0]
+    assert f"node check failed: {reason}" in node.read("console")
+
+
+def test_a_hook_that_fails_ends_the_boot_with_a_taint_and_its_name(boot) -> None:
+    node = boot("healthy", "p5en-48xlarge", boot=(hook("broken", "echo about to fail; false"),))
+
+    assert node.done.returncode != 0
+    assert json.loads(node.read("run/gpukit/boot.json"))["message"] == "hook-broken"
+    assert "gpukit.dev/node-check=boot-failed:NoSchedule" in node.read("etc/eks/nodeadm.d/90-gpukit-gate.yaml")
+    assert "about to fail" in node.read("console")

@@ -116,19 +116,28 @@ class Api:
             return json.loads(answer.read())
 
 
+def read_verdict(path, max_age, now):
+    """Return the verdict of the check. One that is missing, broken or old is a check that did not pass."""
+    try:
+        with open(path) as file:
+            verdict = json.load(file)
+            age = now - os.fstat(file.fileno()).st_mtime
+    except (OSError, ValueError) as error:
+        return {"healthy": False, "reason": "NoVerdict", "message": str(error)[:300]}
+    if age > max_age:
+        return {"healthy": False, "reason": "VerdictOld", "message": f"the last check was {int(age)} seconds ago"}
+    return verdict
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--verdict", required=True)
     parser.add_argument("--node", default=os.environ.get("NODE_NAME", ""))
     parser.add_argument("--every", type=float, default=0)
+    parser.add_argument("--max-age", type=float, default=1800, help="seconds after which a verdict is old")
     chosen = parser.parse_args(arguments)
     while True:
-        try:
-            with open(chosen.verdict) as file:
-                verdict = json.load(file)
-        except (OSError, ValueError) as error:
-            # A check that left no verdict is a check that did not pass.
-            verdict = {"healthy": False, "reason": "NoVerdict", "message": str(error)[:300]}
+        verdict = read_verdict(chosen.verdict, chosen.max_age, time.time())
         try:
             report(verdict, chosen.node)
         except OSError as error:
