@@ -41,7 +41,7 @@ def choose_images(
             image_name,
             wish,
             pool,
-            role="ec2" if str(spec.kind) == "workstation" else "eks",
+            role={"workstation": "ec2", "existing-cluster": "existing"}.get(str(spec.kind), "eks"),
             region=region,
             kubernetes_version=kubernetes_version,
             efa=efa[pool_name],
