@@ -56,12 +56,14 @@ class Sandbox:
         """
         say = progress or _silent
         _require_packages()
+        if kubeconfig is not None:
+            self._choose_cluster(kubeconfig, say)
         tools.find_tool("pulumi", say)
         with self.directory.locked():
             self.directory.make()
             write_executables(self.directory.bin)
             self._start_cloud(say)
-            self._start_kubernetes(say, with_kubernetes, kubeconfig)
+            self._start_kubernetes(say, with_kubernetes)
         return self.status()
 
     def status(self) -> dict[str, Any]:
@@ -181,19 +183,22 @@ class Sandbox:
             processes.end_part(part)
             raise
 
-    def _start_kubernetes(self, say: Progress, wanted: bool | None, kubeconfig: Path | None) -> None:
+    def _choose_cluster(self, kubeconfig: Path, say: Progress) -> None:
+        from gpukit_sandbox.kube import beside
+
+        found = beside.require_usable(kubeconfig)
+        say(f"using the cluster at {found['server']}, Kubernetes {found['version']}")
+        with self.directory.locked():
+            self.directory.write({**self.directory.read(), "kubernetes": {"own": False, "kubeconfig": str(kubeconfig.resolve())}})
+
+    def _start_kubernetes(self, say: Progress, wanted: bool | None) -> None:
         from gpukit_sandbox.kube import beside
 
         state = self.directory.read()
-        if kubeconfig is not None:
-            found = beside.require_usable(kubeconfig)
-            say(f"using the cluster at {found['server']}, Kubernetes {found['version']}")
-            state["kubernetes"] = {"own": False, "kubeconfig": str(kubeconfig.resolve())}
-        elif wanted is not None:
+        if wanted is not None:
             own = beside.kube_directory(self.directory).kubeconfig
-            state["kubernetes"] = {"own": True, "kubeconfig": str(own)} if wanted else {}
-        self.directory.write(state)
-        if state.get("kubernetes", {}).get("own"):
+            self.directory.write({**state, "kubernetes": {"own": True, "kubeconfig": str(own)} if wanted else {}})
+        if self.directory.read().get("kubernetes", {}).get("own"):
             beside.start(self.directory, say)
         else:
             self._end_kubernetes()

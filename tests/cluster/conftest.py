@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from gpukit_sandbox.kube.api import KubeApi
 from gpukit_sandbox.sandbox import Sandbox
+
 from tests.cluster.support import KUEUE, wait_for
 
 

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any
 
-from gpukit.plan import Plan, PoolPlan
-from gpukit.planning import plan_from_preset
 from gpukit_sandbox.kube.api import KubeApi
 from gpukit_sandbox.kube.nodes import hardware_of, render_node
+
+from gpukit.plan import Plan, PoolPlan
+from gpukit.planning import plan_from_preset
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
 

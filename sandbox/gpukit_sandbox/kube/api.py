@@ -65,14 +65,20 @@ class KubeApi:
             user = next(item["user"] for item in document["users"] if item["name"] == chosen["user"])
             server = str(cluster["server"])
         except OSError as problem:
-            raise UnknownName(f"kubeconfig {path} cannot be read: {problem.strerror}", fix="state the path of an existing kubeconfig") from problem
+            raise UnknownName(
+                f"kubeconfig {path} cannot be read: {problem.strerror}", fix="state the path of an existing kubeconfig"
+            ) from problem
         except (yaml.YAMLError, StopIteration, KeyError, TypeError, AttributeError) as problem:
             raise UnknownName(
                 f"kubeconfig {path} names no usable context" + (f" {context!r}" if context else ""),
                 why="a context needs a cluster with a server, and a user",
                 fix="see `kubectl config get-contexts`",
             ) from problem
-        api = cls(server=server, ca_file=cluster.get("certificate-authority"), ca_data=cluster.get("certificate-authority-data"))
+        api = cls(
+            server=server,
+            ca_file=cluster.get("certificate-authority"),
+            ca_data=cluster.get("certificate-authority-data"),
+        )
         api._identify(user, path.parent)
         return api
 
@@ -87,10 +93,16 @@ class KubeApi:
                 return None
             raise
 
-    def list(self, api_version: str, kind: str, *, namespace: str | None = None, labels: str = "", fields: str = "") -> "list[dict[str, Any]]":
+    def list(
+        self, api_version: str, kind: str, *, namespace: str | None = None, labels: str = "", fields: str = ""
+    ) -> "list[dict[str, Any]]":
         """Return all objects of a kind, page by page."""
         found: "list[dict[str, Any]]" = []
-        query = {"limit": str(PAGE_SIZE), **({"labelSelector": labels} if labels else {}), **({"fieldSelector": fields} if fields else {})}
+        query = {
+            "limit": str(PAGE_SIZE),
+            **({"labelSelector": labels} if labels else {}),
+            **({"fieldSelector": fields} if fields else {}),
+        }
         while True:
             page = self.request("GET", self.path(api_version, kind, None, namespace), query=query)
             found += page.get("items", [])
@@ -104,19 +116,45 @@ class KubeApi:
         path = self.path(manifest["apiVersion"], manifest["kind"], None, manifest["metadata"].get("namespace"))
         return self.request("POST", path, manifest, query={"dryRun": "All"} if dry_run else {})
 
-    def apply(self, manifest: Mapping[str, Any], *, dry_run: bool = False, force: bool = True, subresource: str = "") -> dict[str, Any]:
+    def apply(
+        self, manifest: Mapping[str, Any], *, dry_run: bool = False, force: bool = True, subresource: str = ""
+    ) -> dict[str, Any]:
         """Server-side apply an object: create it, or change only the fields that it states."""
         metadata = manifest["metadata"]
         path = self.path(manifest["apiVersion"], manifest["kind"], metadata["name"], metadata.get("namespace"))
-        query = {"fieldManager": FIELD_MANAGER, "force": "true" if force else "false", **({"dryRun": "All"} if dry_run else {})}
-        return self.request("PATCH", path + subresource, manifest, query=query, content_type="application/apply-patch+yaml")
+        query = {
+            "fieldManager": FIELD_MANAGER,
+            "force": "true" if force else "false",
+            **({"dryRun": "All"} if dry_run else {}),
+        }
+        return self.request(
+            "PATCH", path + subresource, manifest, query=query, content_type="application/apply-patch+yaml"
+        )
 
-    def patch(self, api_version: str, kind: str, name: str, change: Mapping[str, Any], *, namespace: str | None = None, subresource: str = "") -> dict[str, Any]:
+    def patch(
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        change: Mapping[str, Any],
+        *,
+        namespace: str | None = None,
+        subresource: str = "",
+    ) -> dict[str, Any]:
         """Merge a change into an object."""
         path = self.path(api_version, kind, name, namespace) + subresource
         return self.request("PATCH", path, change, content_type="application/merge-patch+json")
 
-    def delete(self, api_version: str, kind: str, name: str, namespace: str | None = None, *, propagation: str = "Background", grace_seconds: int | None = None) -> bool:
+    def delete(
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        namespace: str | None = None,
+        *,
+        propagation: str = "Background",
+        grace_seconds: int | None = None,
+    ) -> bool:
         """Delete an object; tell whether there was one."""
         body: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation}
         if grace_seconds is not None:
@@ -145,7 +183,13 @@ class KubeApi:
     # The wire
 
     def request(
-        self, method: str, path: str, body: Any = None, *, query: Mapping[str, str] | None = None, content_type: str = "application/json"
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: Mapping[str, str] | None = None,
+        content_type: str = "application/json",
     ) -> dict[str, Any]:
         """Return the answer to one request. Raises KubeRefused for an error answer, PartFailed when nothing answers."""
         text = self.request_text(method, path, body, query=query, content_type=content_type)
@@ -156,7 +200,13 @@ class KubeApi:
         return answer if isinstance(answer, dict) else {"value": answer}
 
     def request_text(
-        self, method: str, path: str, body: Any = None, *, query: Mapping[str, str] | None = None, content_type: str = "application/json"
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: Mapping[str, str] | None = None,
+        content_type: str = "application/json",
     ) -> str:
         """Return an answer's text; see `request`."""
         target = path + (f"?{urlencode(query)}" if query else "")
@@ -199,7 +249,10 @@ class KubeApi:
                 connection.close()
                 self._local.connection = None
                 if attempt == 2 or isinstance(problem, TimeoutError):
-                    raise PartFailed(f"the Kubernetes API server at {self.server} does not answer", why=str(problem) or type(problem).__name__) from problem
+                    raise PartFailed(
+                        f"the Kubernetes API server at {self.server} does not answer",
+                        why=str(problem) or type(problem).__name__,
+                    ) from problem
         raise AssertionError("unreachable")
 
     def _connection(self) -> http.client.HTTPConnection:
@@ -232,7 +285,9 @@ class KubeApi:
         try:
             return self._kinds[api_version, kind]
         except KeyError:
-            raise UnknownName(f"the cluster knows no kind {kind} in {api_version}", fix="install its CustomResourceDefinition") from None
+            raise UnknownName(
+                f"the cluster knows no kind {kind} in {api_version}", fix="install its CustomResourceDefinition"
+            ) from None
 
     def _identify(self, user: Mapping[str, Any], folder: Path) -> None:
         if user.get("token"):
@@ -247,7 +302,6 @@ class KubeApi:
             self.client_certificate = _materialize(user["client-certificate-data"], user["client-key-data"])
 
 
-
 def _group_path(api_version: str) -> str:
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
@@ -256,11 +310,15 @@ def _run_exec_plugin(plugin: Mapping[str, Any]) -> str | None:
     environment = {**os.environ, **{item["name"]: item["value"] for item in plugin.get("env") or []}}
     command = [str(plugin["command"]), *map(str, plugin.get("args") or [])]
     try:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=True)
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=True
+        )
         token: str | None = json.loads(done.stdout)["status"]["token"]
     except (OSError, subprocess.SubprocessError, ValueError, KeyError) as problem:
         detail = getattr(problem, "stderr", None) or str(problem)
-        raise PartFailed(f"the credential plug-in {command[0]} of the kubeconfig gives no token", why=str(detail).strip()[-500:]) from problem
+        raise PartFailed(
+            f"the credential plug-in {command[0]} of the kubeconfig gives no token", why=str(detail).strip()[-500:]
+        ) from problem
     return token
 
 

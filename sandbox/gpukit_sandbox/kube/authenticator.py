@@ -83,7 +83,9 @@ def principal_of(caller_arn: str) -> tuple[str, str]:
     return f"arn:{partition}:iam::{account}:role/{role}", session
 
 
-def identity_of(principal: str, session: str, entry: Mapping[str, Any], policies: "list[Mapping[str, Any]]") -> Identity:
+def identity_of(
+    principal: str, session: str, entry: Mapping[str, Any], policies: "list[Mapping[str, Any]]"
+) -> Identity:
     """Return user name and groups from an access entry and its associated policies."""
     username = str(entry.get("username") or principal).replace("{{SessionName}}", session)
     groups = [str(group) for group in entry.get("kubernetesGroups") or []]
@@ -113,9 +115,17 @@ class Authenticator:
         else:
             status = {
                 "authenticated": True,
-                "user": {"username": identity.username, "uid": identity.uid, "groups": [*identity.groups, "system:authenticated"]},
+                "user": {
+                    "username": identity.username,
+                    "uid": identity.uid,
+                    "groups": [*identity.groups, "system:authenticated"],
+                },
             }
-        return {"apiVersion": review.get("apiVersion", "authentication.k8s.io/v1"), "kind": "TokenReview", "status": status}
+        return {
+            "apiVersion": review.get("apiVersion", "authentication.k8s.io/v1"),
+            "kind": "TokenReview",
+            "status": status,
+        }
 
     def identify(self, token: str) -> Identity:
         """Return who a token stands for. Raises Refused."""
@@ -138,7 +148,9 @@ class Authenticator:
         if named is None:
             raise Refused(f"{principal} has no access entry in cluster {cluster}")
         entry = eks.describe_access_entry(clusterName=cluster, principalArn=named)["accessEntry"]
-        policies = eks.list_associated_access_policies(clusterName=cluster, principalArn=named)["associatedAccessPolicies"]
+        policies = eks.list_associated_access_policies(clusterName=cluster, principalArn=named)[
+            "associatedAccessPolicies"
+        ]
         return identity_of(named, session, entry, policies)
 
     def _eks(self, endpoint: str, region: str) -> Any:
@@ -147,7 +159,11 @@ class Authenticator:
                 import boto3
 
                 self._clients[endpoint, region] = boto3.client(
-                    "eks", region_name=region, endpoint_url=endpoint, aws_access_key_id="sandbox", aws_secret_access_key="sandbox"
+                    "eks",
+                    region_name=region,
+                    endpoint_url=endpoint,
+                    aws_access_key_id="sandbox",
+                    aws_secret_access_key="sandbox",
                 )
             return self._clients[endpoint, region]
 
@@ -163,7 +179,11 @@ def serve(authenticator: Authenticator, *, port: int, certificate: Path, key: Pa
                 answer = authenticator.review(review)
                 note = answer["status"].get("error") or answer["status"]["user"]["username"]
             except Exception as problem:
-                answer = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "status": {"authenticated": False, "error": repr(problem)}}
+                answer = {
+                    "apiVersion": "authentication.k8s.io/v1",
+                    "kind": "TokenReview",
+                    "status": {"authenticated": False, "error": repr(problem)},
+                }
                 note = repr(problem)
             print(f"{time.strftime('%H:%M:%S')} {note}", flush=True)
             body = json.dumps(answer).encode()

@@ -50,7 +50,9 @@ def start(state: StateDirectory, say: Progress) -> None:
     if parts and not fallen:
         return
     for part in fallen:
-        say(f"{part.name} had ended by itself: starting the control plane again; its last lines:\n        {processes.log_tail(part)}")
+        say(
+            f"{part.name} had ended by itself: starting the control plane again; its last lines:\n        {processes.log_tail(part)}"
+        )
     end(state)
 
     def record(part: Part) -> None:
@@ -87,7 +89,12 @@ def announce(state: StateDirectory, *, gone: bool = False) -> None:
     if not endpoint:
         return
     connection = {} if gone else read_connection(state.cloud)
-    body = {"name": "*", "region": "*", "endpoint": connection.get("endpoint"), "certificate_authority": connection.get("certificate_authority")}
+    body = {
+        "name": "*",
+        "region": "*",
+        "endpoint": connection.get("endpoint"),
+        "certificate_authority": connection.get("certificate_authority"),
+    }
     try:
         world.ask(endpoint, "POST", "/clusters", body)
     except (OSError, ValueError) as problem:

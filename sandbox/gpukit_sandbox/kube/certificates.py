@@ -24,7 +24,15 @@ def make_certificates(folder: Path, *, service_ip: str) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     authority_key, server_key, account_key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(3))
     authority = _sign(authority_key, authority_key, subject="gpukit-sandbox", issuer="gpukit-sandbox", authority=True)
-    server = _sign(server_key, authority_key, subject="kube-apiserver", issuer="gpukit-sandbox", authority=False, dns_names=SERVER_NAMES, service_ip=service_ip)
+    server = _sign(
+        server_key,
+        authority_key,
+        subject="kube-apiserver",
+        issuer="gpukit-sandbox",
+        authority=False,
+        dns_names=SERVER_NAMES,
+        service_ip=service_ip,
+    )
     _write(folder / "ca.crt", authority.public_bytes(Encoding.PEM))
     _write(folder / "server.crt", server.public_bytes(Encoding.PEM))
     _write(folder / "server.key", _private(server_key))
@@ -45,8 +53,22 @@ def make_webhook_certificates(folder: Path, *, authority_name: str, dns_name: st
 
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         authority_key, key = (rsa.generate_private_key(public_exponent=65537, key_size=2048) for _ in range(2))
-        authority = _sign(authority_key, authority_key, subject=authority_name, issuer=authority_name, authority=True, dns_names=(authority_name,))
-        server = _sign(key, authority_key, subject=dns_name, issuer=authority_name, authority=False, dns_names=(dns_name, "localhost"))
+        authority = _sign(
+            authority_key,
+            authority_key,
+            subject=authority_name,
+            issuer=authority_name,
+            authority=True,
+            dns_names=(authority_name,),
+        )
+        server = _sign(
+            key,
+            authority_key,
+            subject=dns_name,
+            issuer=authority_name,
+            authority=False,
+            dns_names=(dns_name, "localhost"),
+        )
         _write(folder / "ca.crt", authority.public_bytes(Encoding.PEM))
         _write(folder / "ca.key", _private(authority_key))
         _write(folder / "tls.crt", server.public_bytes(Encoding.PEM))
@@ -55,7 +77,14 @@ def make_webhook_certificates(folder: Path, *, authority_name: str, dns_name: st
 
 
 def _sign(
-    key: Any, signer: Any, *, subject: str, issuer: str, authority: bool, dns_names: tuple[str, ...] = (), service_ip: str | None = None
+    key: Any,
+    signer: Any,
+    *,
+    subject: str,
+    issuer: str,
+    authority: bool,
+    dns_names: tuple[str, ...] = (),
+    service_ip: str | None = None,
 ) -> Any:
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes

@@ -10,7 +10,10 @@ FILE: Final = "control_plane.json"
 
 def write_connection(cloud_directory: Path, *, endpoint: str, certificate_authority: str, version: str) -> None:
     """Tell the double where the control plane is; `certificate_authority` is base64 of PEM, as EKS gives it."""
-    write_json(cloud_directory / FILE, {"endpoint": endpoint, "certificate_authority": certificate_authority, "version": version})
+    write_json(
+        cloud_directory / FILE,
+        {"endpoint": endpoint, "certificate_authority": certificate_authority, "version": version},
+    )
 
 
 def read_connection(cloud_directory: Path) -> dict[str, Any]:

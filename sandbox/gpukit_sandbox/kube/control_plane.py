@@ -78,7 +78,11 @@ class ControlPlane:
                 commands.kwok_command(self.directory),
             ):
                 begin(command)
-            self._apply(kueue.render_objects(kueue.read_sources(), port=ports["kueue-webhook"], certificates=webhook_certificates))
+            self._apply(
+                kueue.render_objects(
+                    kueue.read_sources(), port=ports["kueue-webhook"], certificates=webhook_certificates
+                )
+            )
             begin(commands.kueue_command(self.directory))
             if self.cloud is not None:
                 begin(self._helper("node-joiner", "gpukit_sandbox.kube.node_joiner", ports))
@@ -90,7 +94,12 @@ class ControlPlane:
             raise
         if self.cloud is not None:
             authority = base64.b64encode((self.directory.certificates / "ca.crt").read_bytes()).decode()
-            write_connection(self.cloud, endpoint=f"https://127.0.0.1:{ports['apiserver']}", certificate_authority=authority, version=version)
+            write_connection(
+                self.cloud,
+                endpoint=f"https://127.0.0.1:{ports['apiserver']}",
+                certificate_authority=authority,
+                version=version,
+            )
         say(f"Kubernetes {version} is ready after {time.monotonic() - started:.1f} s")
 
     def wait_until(self, ready: Callable[[], bool], *, what: str, timeout_seconds: float = READY_SECONDS) -> None:
@@ -100,7 +109,11 @@ class ControlPlane:
             require_running(self.parts)
             if time.monotonic() > deadline:
                 tails = "\n        ".join(f"[{part.name}] {processes.log_tail(part, 3)}" for part in self.parts)
-                raise PartFailed(f"{what} is not ready after {timeout_seconds:.0f} s", why=tails, fix=f"the logs are in {self.directory.logs}")
+                raise PartFailed(
+                    f"{what} is not ready after {timeout_seconds:.0f} s",
+                    why=tails,
+                    fix=f"the logs are in {self.directory.logs}",
+                )
             time.sleep(_POLL_SECONDS)
 
     # Steps
@@ -140,7 +153,9 @@ class ControlPlane:
     def _start_part(self, command: PartCommand, binary: str) -> Part:
         log = self.directory.log(command.name)
         log.unlink(missing_ok=True)
-        part = processes.start_part(command.name, [binary, *command.arguments], log=log, environment=_environment(), cwd=self.directory.root)
+        part = processes.start_part(
+            command.name, [binary, *command.arguments], log=log, environment=_environment(), cwd=self.directory.root
+        )
         self.parts.append(part)
         return part
 
@@ -155,7 +170,13 @@ class ControlPlane:
         """Kueue's webhook judges a dry run: with that, and not before, queues and jobs are accepted."""
         try:
             self.api.create(
-                {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"generateName": "ready-"}, "spec": {}}, dry_run=True
+                {
+                    "apiVersion": "kueue.x-k8s.io/v1beta2",
+                    "kind": "ClusterQueue",
+                    "metadata": {"generateName": "ready-"},
+                    "spec": {},
+                },
+                dry_run=True,
             )
         except SandboxError:
             return False
@@ -166,7 +187,9 @@ def require_running(parts: Sequence[Part]) -> None:
     """Raise PartFailed for the first part, in the order of starting, that has ended, with the last lines of its log."""
     for part in parts:
         if not processes.is_running(part):
-            raise PartFailed(f"{part.name} ended by itself", why=processes.log_tail(part), fix=f"the whole log is {part.log}")
+            raise PartFailed(
+                f"{part.name} ended by itself", why=processes.log_tail(part), fix=f"the whole log is {part.log}"
+            )
 
 
 def _environment() -> dict[str, str]:

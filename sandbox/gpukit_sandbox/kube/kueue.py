@@ -27,7 +27,16 @@ CONVERTED: Final = ("clusterqueues", "cohorts", "localqueues", "multikueuecluste
 """Kinds with two versions, which Kueue converts. Source: Kueue v0.17.0, config/components/crd/kustomization.yaml."""
 LEFT_ALONE: Final = ("kube-system", NAMESPACE)
 """Namespaces whose pods Kueue never judges. Source: Kueue v0.17.0, config/components/webhook/kustomization.yaml."""
-FRAMEWORKS: Final = ("batch/job", "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob", "ray.io/rayjob", "ray.io/raycluster", "pod", "deployment", "statefulset")
+FRAMEWORKS: Final = (
+    "batch/job",
+    "jobset.x-k8s.io/jobset",
+    "trainer.kubeflow.org/trainjob",
+    "ray.io/rayjob",
+    "ray.io/raycluster",
+    "pod",
+    "deployment",
+    "statefulset",
+)
 
 
 def read_sources() -> "list[dict[str, Any]]":
@@ -53,7 +62,9 @@ def read_sources() -> "list[dict[str, Any]]":
     return found
 
 
-def render_objects(sources: "list[dict[str, Any]]", *, port: int, certificates: Mapping[str, bytes]) -> "list[dict[str, Any]]":
+def render_objects(
+    sources: "list[dict[str, Any]]", *, port: int, certificates: Mapping[str, bytes]
+) -> "list[dict[str, Any]]":
     """Return what the control plane needs before Kueue starts: namespace, certificate, definitions, webhooks that call 127.0.0.1."""
     bundle = base64.b64encode(certificates["ca.crt"]).decode()
     objects: "list[dict[str, Any]]" = [
@@ -84,9 +95,17 @@ def render_configuration(directory: KubeDirectory, ports: Mapping[str, int]) -> 
             "namespace": NAMESPACE,
             "health": {"healthProbeBindAddress": f"127.0.0.1:{ports['kueue-health']}"},
             "metrics": {"bindAddress": "0"},
-            "webhook": {"host": "127.0.0.1", "port": ports["kueue-webhook"], "certDir": str(directory.kueue_certificates)},
+            "webhook": {
+                "host": "127.0.0.1",
+                "port": ports["kueue-webhook"],
+                "certDir": str(directory.kueue_certificates),
+            },
             "leaderElection": {"leaderElect": False},
-            "internalCertManagement": {"enable": True, "webhookServiceName": WEBHOOK_SERVICE, "webhookSecretName": WEBHOOK_SECRET},
+            "internalCertManagement": {
+                "enable": True,
+                "webhookServiceName": WEBHOOK_SERVICE,
+                "webhookSecretName": WEBHOOK_SECRET,
+            },
             "controller": {
                 "groupKindConcurrency": {
                     "Job.batch": 5,
@@ -100,7 +119,9 @@ def render_configuration(directory: KubeDirectory, ports: Mapping[str, int]) -> 
             },
             "clientConnection": {"qps": 300, "burst": 600},
             "managedJobsNamespaceSelector": {
-                "matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(LEFT_ALONE)}]
+                "matchExpressions": [
+                    {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(LEFT_ALONE)}
+                ]
             },
             "integrations": {"frameworks": list(FRAMEWORKS)},
         },
@@ -130,7 +151,9 @@ def _webhooks(source: Mapping[str, Any], port: int, bundle: str) -> dict[str, An
         hook["clientConfig"] = {"url": f"https://127.0.0.1:{port}{path}", "caBundle": bundle}
         if hook["name"][1:].removesuffix(".kb.io") in ("pod", "deployment", "statefulset"):
             hook["namespaceSelector"] = {
-                "matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(LEFT_ALONE)}]
+                "matchExpressions": [
+                    {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(LEFT_ALONE)}
+                ]
             }
     return made
 
@@ -156,6 +179,8 @@ def _module_folder() -> Path:
         folder = Path(json.loads(done.stdout)["Dir"])
     except (ValueError, KeyError) as problem:
         raise MissingTool(
-            "the definitions of Kueue's objects cannot be fetched", why=(done.stderr or done.stdout).strip()[-500:], fix="check the network, then again"
+            "the definitions of Kueue's objects cannot be fetched",
+            why=(done.stderr or done.stdout).strip()[-500:],
+            fix="check the network, then again",
         ) from problem
     return folder

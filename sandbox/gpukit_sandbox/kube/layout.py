@@ -104,7 +104,9 @@ def write_kubeconfig(path: Path, *, server: str, certificate_authority: Path, us
     document = {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{"name": name, "cluster": {"server": server, "certificate-authority": str(certificate_authority)}}],
+        "clusters": [
+            {"name": name, "cluster": {"server": server, "certificate-authority": str(certificate_authority)}}
+        ],
         "users": [{"name": name, "user": user}],
         "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
         "current-context": name,

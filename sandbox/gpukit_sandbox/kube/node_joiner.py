@@ -51,7 +51,9 @@ def compare(wanted: Mapping[str, Mapping[str, Any]], present: Mapping[str, Mappi
             patch = difference(node, present[name])
             if patch:
                 change.append(patch)
-    replaced = {name for name, node in wanted.items() if name in present and _instance(node) != _instance(present[name])}
+    replaced = {
+        name for name, node in wanted.items() if name in present and _instance(node) != _instance(present[name])
+    }
     leave = sorted((set(present) - set(wanted)) | replaced)
     return Changes(join=tuple(join), change=tuple(change), leave=tuple(leave))
 
@@ -64,7 +66,11 @@ def difference(wanted: Mapping[str, Any], present: Mapping[str, Any]) -> dict[st
     changed |= {key: None for key in owned.split(",") if key and key not in labels and key in has}
     patch: dict[str, Any] = {}
     if changed:
-        patch["metadata"] = {"name": wanted["metadata"]["name"], "labels": changed, "annotations": {OWNED_LABELS: wanted["metadata"]["annotations"][OWNED_LABELS]}}
+        patch["metadata"] = {
+            "name": wanted["metadata"]["name"],
+            "labels": changed,
+            "annotations": {OWNED_LABELS: wanted["metadata"]["annotations"][OWNED_LABELS]},
+        }
     # Kubernetes adds taints of its own (not-ready, unschedulable): those stay.
     own = [taint for taint in (present["spec"].get("taints") or []) if taint["key"].startswith("node.kubernetes.io/")]
     other = [taint for taint in (present["spec"].get("taints") or []) if taint not in own]
@@ -120,7 +126,9 @@ class NodeJoiner:
             wanted.update({node["metadata"]["name"]: node for node in found.nodes(self.version)})
             grants += found.grants()
         present = {
-            node["metadata"]["name"]: node for node in self.api.list("v1", "Node") if JOINED_BY in (node["metadata"].get("annotations") or {})
+            node["metadata"]["name"]: node
+            for node in self.api.list("v1", "Node")
+            if JOINED_BY in (node["metadata"].get("annotations") or {})
         }
         changes = compare(wanted, present)
         self.carry_out(changes)
@@ -135,7 +143,10 @@ class NodeJoiner:
             list(pool.map(self._join, changes.join))
             list(pool.map(lambda patch: self.api.patch("v1", "Node", patch["metadata"]["name"], patch), changes.change))
         if changes.join or changes.leave or changes.change:
-            print(f"{time.strftime('%H:%M:%S')} {len(changes.join)} joined, {len(changes.change)} changed, {len(changes.leave)} left", flush=True)
+            print(
+                f"{time.strftime('%H:%M:%S')} {len(changes.join)} joined, {len(changes.change)} changed, {len(changes.leave)} left",
+                flush=True,
+            )
 
     def _join(self, node: dict[str, Any]) -> None:
         try:
@@ -202,14 +213,19 @@ class _Region:
         found = []
         for cluster in self.clusters:
             for principal in self.eks.list_access_entries(clusterName=cluster)["accessEntries"]:
-                for each in self.eks.list_associated_access_policies(clusterName=cluster, principalArn=principal)["associatedAccessPolicies"]:
+                for each in self.eks.list_associated_access_policies(clusterName=cluster, principalArn=principal)[
+                    "associatedAccessPolicies"
+                ]:
                     scope = each.get("accessScope") or {}
                     if scope.get("type") == "namespace":
                         found += [(each["policyArn"], namespace) for namespace in scope.get("namespaces") or []]
         return found
 
     def _instances(self) -> Iterator[dict[str, Any]]:
-        wanted = [{"Name": "instance-state-name", "Values": ["running", "pending"]}, {"Name": "tag-key", "Values": ["eks:nodegroup-name"]}]
+        wanted = [
+            {"Name": "instance-state-name", "Values": ["running", "pending"]},
+            {"Name": "tag-key", "Values": ["eks:nodegroup-name"]},
+        ]
         for page in self.ec2.get_paginator("describe_instances").paginate(Filters=wanted):
             for reservation in page["Reservations"]:
                 yield from reservation["Instances"]
@@ -219,7 +235,9 @@ class _Region:
 
         found = {}
         try:
-            for page in self.ec2.get_paginator("describe_instance_topology").paginate(PaginationConfig={"PageSize": TOPOLOGY_PAGE}):
+            for page in self.ec2.get_paginator("describe_instance_topology").paginate(
+                PaginationConfig={"PageSize": TOPOLOGY_PAGE}
+            ):
                 found.update({each["InstanceId"]: each for each in page["Instances"]})
         except ClientError as refusal:
             print(f"no network topology: {refusal}", flush=True)
@@ -244,9 +262,13 @@ def _hardware(instance_type: str) -> Any:
 
 def _root_of_template(ec2: Any, template: str, version: str) -> int:
     if (template, version) not in _TEMPLATES:
-        data = ec2.describe_launch_template_versions(LaunchTemplateId=template, Versions=[version])["LaunchTemplateVersions"][0]["LaunchTemplateData"]
+        data = ec2.describe_launch_template_versions(LaunchTemplateId=template, Versions=[version])[
+            "LaunchTemplateVersions"
+        ][0]["LaunchTemplateData"]
         devices = [device.get("Ebs") or {} for device in data.get("BlockDeviceMappings") or []]
-        _TEMPLATES[template, version] = int(next((device["VolumeSize"] for device in devices if device.get("VolumeSize")), 20))
+        _TEMPLATES[template, version] = int(
+            next((device["VolumeSize"] for device in devices if device.get("VolumeSize")), 20)
+        )
     return _TEMPLATES[template, version]
 
 
@@ -257,7 +279,12 @@ def _client(service: str, endpoint: str, region: str) -> Any:
 
     retries = Config(retries={"max_attempts": 8, "mode": "standard"})
     return boto3.client(
-        service, region_name=region, endpoint_url=endpoint, aws_access_key_id="sandbox", aws_secret_access_key="sandbox", config=retries
+        service,
+        region_name=region,
+        endpoint_url=endpoint,
+        aws_access_key_id="sandbox",
+        aws_secret_access_key="sandbox",
+        config=retries,
     )
 
 

@@ -56,11 +56,23 @@ def hardware_of(instance_type: str) -> Hardware:
 
 
 def render_node(
-    instance: Mapping[str, Any], nodegroup: Mapping[str, Any], hardware: Hardware, *, region: str, network_nodes: Sequence[str] = (), zone_id: str = "", version: str = ""
+    instance: Mapping[str, Any],
+    nodegroup: Mapping[str, Any],
+    hardware: Hardware,
+    *,
+    region: str,
+    network_nodes: Sequence[str] = (),
+    zone_id: str = "",
+    version: str = "",
 ) -> dict[str, Any]:
     """Return the Node of an instance, with its status."""
     name = node_name(instance)
-    labels = {**labels_of_instance(instance, nodegroup, hardware, region=region, network_nodes=network_nodes, zone_id=zone_id), **(nodegroup.get("labels") or {})}
+    labels = {
+        **labels_of_instance(
+            instance, nodegroup, hardware, region=region, network_nodes=network_nodes, zone_id=zone_id
+        ),
+        **(nodegroup.get("labels") or {}),
+    }
     key, _, value = NODE_ANNOTATION.partition("=")
     capacity = capacity_of(instance, hardware)
     return {
@@ -110,7 +122,13 @@ def node_name(instance: Mapping[str, Any]) -> str:
 
 
 def labels_of_instance(
-    instance: Mapping[str, Any], nodegroup: Mapping[str, Any], hardware: Hardware, *, region: str, network_nodes: Sequence[str], zone_id: str
+    instance: Mapping[str, Any],
+    nodegroup: Mapping[str, Any],
+    hardware: Hardware,
+    *,
+    region: str,
+    network_nodes: Sequence[str],
+    zone_id: str,
 ) -> dict[str, str]:
     """Return the labels that kubelet, the cloud provider and EKS give. Source: kubernetes/cloud-provider-aws; EKS User Guide, 2026-08."""
     labels = {
@@ -127,7 +145,10 @@ def labels_of_instance(
         labels["topology.k8s.aws/zone-id"] = zone_id
     template = nodegroup.get("launchTemplate") or {}
     if template.get("id"):
-        labels |= {"eks.amazonaws.com/sourceLaunchTemplateId": template["id"], "eks.amazonaws.com/sourceLaunchTemplateVersion": str(template.get("version", ""))}
+        labels |= {
+            "eks.amazonaws.com/sourceLaunchTemplateId": template["id"],
+            "eks.amazonaws.com/sourceLaunchTemplateVersion": str(template.get("version", "")),
+        }
     for layer, node in enumerate(network_nodes, start=1):
         labels[f"topology.k8s.aws/network-node-layer-{layer}"] = node
     return labels
@@ -135,12 +156,19 @@ def labels_of_instance(
 
 def taints_of(nodegroup: Mapping[str, Any]) -> "list[dict[str, str]]":
     """Return the node group's taints in Kubernetes' spelling."""
-    return [{"key": taint["key"], "value": taint.get("value", ""), "effect": EFFECTS[taint["effect"]]} for taint in nodegroup.get("taints") or []]
+    return [
+        {"key": taint["key"], "value": taint.get("value", ""), "effect": EFFECTS[taint["effect"]]}
+        for taint in nodegroup.get("taints") or []
+    ]
 
 
 def capacity_of(instance: Mapping[str, Any], hardware: Hardware) -> dict[str, str]:
     """Return what the node has: processors, memory, disk, GPUs, EFA interfaces with their huge pages."""
-    efa = sum(1 for interface in instance.get("NetworkInterfaces") or [] if interface.get("InterfaceType") in ("efa", "efa-only"))
+    efa = sum(
+        1
+        for interface in instance.get("NetworkInterfaces") or []
+        if interface.get("InterfaceType") in ("efa", "efa-only")
+    )
     capacity = {
         "cpu": str(hardware.vcpu),
         "memory": f"{hardware.memory_mib}Mi",
@@ -159,7 +187,11 @@ def allocatable_of(capacity: Mapping[str, str], hardware: Hardware) -> dict[str,
     pods = int(capacity["pods"])
     pages = int(capacity.get("hugepages-2Mi", "0Mi").removesuffix("Mi"))
     memory = hardware.memory_mib - (255 + 11 * pods) - 100 - pages
-    return {**capacity, "cpu": f"{hardware.vcpu * 1000 - _reserved_millicores(hardware.vcpu)}m", "memory": f"{max(memory, 0)}Mi"}
+    return {
+        **capacity,
+        "cpu": f"{hardware.vcpu * 1000 - _reserved_millicores(hardware.vcpu)}m",
+        "memory": f"{max(memory, 0)}Mi",
+    }
 
 
 def _reserved_millicores(vcpu: int) -> int:

@@ -30,7 +30,9 @@ def render_stages() -> str:
     """Return KWOK's configuration file."""
     import yaml
 
-    return yaml.safe_dump_all([node_ready(), node_fails(), node_heartbeat(), pod_runs(), pod_completes(), pod_goes()], sort_keys=False)
+    return yaml.safe_dump_all(
+        [node_ready(), node_fails(), node_heartbeat(), pod_runs(), pod_completes(), pod_goes()], sort_keys=False
+    )
 
 
 def node_ready() -> dict[str, object]:
@@ -113,7 +115,12 @@ podIPs:
 phase: Running
 startTime: {{ $now | Quote }}
 """
-    return _stage("pod-runs", "Pod", [_living(), _field(".status.phase", "In", "Pending"), _condition("Ready", "NotIn", "True")], status)
+    return _stage(
+        "pod-runs",
+        "Pod",
+        [_living(), _field(".status.phase", "In", "Pending"), _condition("Ready", "NotIn", "True")],
+        status,
+    )
 
 
 def pod_completes() -> dict[str, object]:
@@ -153,7 +160,10 @@ phase: Succeeded
         {"key": ".metadata.ownerReferences.[].kind", "operator": "In", "values": ["Job"]},
     ]
     stage = _stage("pod-completes", "Pod", selectors, status)
-    stage["spec"]["delay"] = {"durationMilliseconds": 0, "durationFrom": {"expressionFrom": f'.metadata.annotations["{RUNS_FOR}"]'}}  # type: ignore[index]
+    stage["spec"]["delay"] = {
+        "durationMilliseconds": 0,
+        "durationFrom": {"expressionFrom": f'.metadata.annotations["{RUNS_FOR}"]'},
+    }  # type: ignore[index]
     return stage
 
 
@@ -189,7 +199,11 @@ def _annotation(name: str, operator: str) -> dict[str, object]:
 
 
 def _condition(kind: str, operator: str, value: str) -> dict[str, object]:
-    return {"key": f'.status.conditions.[] | select( .type == "{kind}" ) | .status', "operator": operator, "values": [value]}
+    return {
+        "key": f'.status.conditions.[] | select( .type == "{kind}" ) | .status',
+        "operator": operator,
+        "values": [value],
+    }
 
 
 def _field(path: str, operator: str, value: str) -> dict[str, object]:

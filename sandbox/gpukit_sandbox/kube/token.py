@@ -30,7 +30,9 @@ def make_token(cluster_name: str, region: str, *, endpoint: str | None = None, r
     address = endpoint or os.environ.get("AWS_ENDPOINT_URL_STS") or os.environ.get("AWS_ENDPOINT_URL")
     credentials = session.get_credentials()
     if role_arn is not None:
-        assumed = boto3.client("sts", region_name=region, endpoint_url=address).assume_role(RoleArn=role_arn, RoleSessionName="gpukit")
+        assumed = boto3.client("sts", region_name=region, endpoint_url=address).assume_role(
+            RoleArn=role_arn, RoleSessionName="gpukit"
+        )
         found = assumed["Credentials"]
         session = boto3.session.Session(found["AccessKeyId"], found["SecretAccessKey"], found["SessionToken"])
         credentials = session.get_credentials()
