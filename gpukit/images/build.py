@@ -241,6 +241,26 @@ def list_contents(image: ImagePlan) -> tuple[tuple[str, str, str], ...]:
     )
 
 
+def render_bill_of_materials(image: ImagePlan) -> str:
+    """Return what is inside as CycloneDX JSON, without time or serial number: the same bytes for the same image."""
+    types = {"kernel-module": "firmware", "operating-system": "operating-system", "library": "library"}
+    parts = [
+        {"type": types[kind], "name": name, "version": version, "bom-ref": f"{name}@{version}"}
+        for name, version, kind in list_contents(image)
+    ]
+    if image.container:
+        name = image.container.partition("@")[0]
+        parts.append({"type": "container", "name": name, "version": image.container, "bom-ref": image.container})
+    document = {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": {"component": {"type": "platform", "name": image.name}},
+        "components": parts,
+    }
+    return json.dumps(document, indent=2, sort_keys=True) + "\n"
+
+
 def _component(image: str, part: str, description: str, data: str) -> ComponentPlan:
     return ComponentPlan(name=f"gpukit-{image}-{part}", version=_version(data), description=description, data=data)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from gpukit.images.manifest import CommunicationRule, GpuRow
 from gpukit.images.versions import is_at_least, is_below
+from gpukit.plan import ImagePlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,3 +151,30 @@ _PRECISION_REASONS = {
     "GPUKIT_PRECISIONS": "the formats that the tensor cores take",
     "GPUKIT_TRAINING_PRECISION": "read by gpukit_runtime for PyTorch autocast and the TensorFlow policy",
 }
+
+
+def choose_proof_environment(image: ImagePlan, *, efa: bool, instance_type: str, gpu_model: str) -> dict[str, str]:
+    """
+    Return the environment of a proof job: the image's own, and what makes NCCL say which provider it took.
+
+    Sorted by name. With EFA the job's log must hold `NET/OFI Selected provider is efa`; a line with `NET/Socket` in
+    its place is the silent fall to TCP that the job is there to find.
+    """
+    from gpukit.images.manifest import load_manifest
+
+    stack = Stack(
+        framework=image.framework or "",
+        framework_version=image.framework_version or "",
+        ofi_nccl=image.components.get("ofi_nccl", ""),
+        nccl=image.components.get("nccl", ""),
+        efa_installer=image.components.get("efa_installer", ""),
+    )
+    loud, _ = choose_communication_settings(
+        load_manifest().rules,
+        stack,
+        efa=efa,
+        instance_family=instance_type.split(".")[0].removeprefix("u-"),
+        gpu_model=gpu_model,
+        scope="test",
+    )
+    return dict(sorted({**image.environment, **{item.variable: item.value for item in loud}}.items()))

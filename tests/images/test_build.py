@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gpukit.images.build import list_contents, plan_container_build, plan_image_build, render_lifecycle_policy
+from gpukit.images.build import (
+    list_contents,
+    plan_container_build,
+    plan_image_build,
+    render_bill_of_materials,
+    render_lifecycle_policy,
+)
 from gpukit.images.manifest import ImageError
 from gpukit.plan import ImagePlan, to_jsonable
 
@@ -179,3 +185,13 @@ def test_contents_are_listed_with_their_kind(image) -> None:
 
     assert listed["driver"] == ("580.159.03", "kernel-module")
     assert listed["pytorch"] == ("2.11.0", "library")
+
+
+def test_the_bill_of_materials_names_every_known_part_once(image) -> None:
+    document = json.loads(render_bill_of_materials(image))
+    references = [part["bom-ref"] for part in document["components"]]
+
+    assert document["bomFormat"] == "CycloneDX"
+    assert len(references) == len(set(references)) == len(image.components) + 1
+    assert {"pytorch@2.11.0", "driver@580.159.03", image.container} <= set(references)
+    assert render_bill_of_materials(image) == render_bill_of_materials(image)

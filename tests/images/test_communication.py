@@ -5,6 +5,7 @@ import pytest
 from gpukit.images.communication import (
     Stack,
     choose_communication_settings,
+    choose_proof_environment,
     explain_variable,
     find_forbidden_settings,
 )
@@ -122,3 +123,13 @@ def test_every_written_variable_can_be_explained() -> None:
 
     assert all("stack file" not in explain_variable(RULES, name, value) for name, value in chosen.items())
     assert explain_variable(RULES, "MY_OWN", "1") == "set by the stack file"
+
+
+def test_a_proof_job_has_the_images_settings_and_is_loud(presets) -> None:
+    plan = presets["thousand-card"]
+    image = plan.image("pytorch")
+    environment = choose_proof_environment(image, efa=True, instance_type="p5en.48xlarge", gpu_model="H200")
+
+    assert image.environment.items() <= environment.items()
+    assert (environment["NCCL_DEBUG"], environment["FI_LOG_LEVEL"]) == ("INFO", "warn")
+    assert list(environment) == sorted(environment)
