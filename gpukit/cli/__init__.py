@@ -6,17 +6,21 @@ Data goes to stdout, talk to stderr. Exit codes: 0 fine, 1 findings of level err
 3 a needed tool or service is missing, 4 the gate refused.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Final, NoReturn
 
-import typer
-import typer.main
-from typer.core import TyperGroup
+# A command lives for a third of a second and makes little garbage; collecting while modules load costs a sixth of it.
+gc.set_threshold(200_000, 20, 20)
 
-from gpukit import __version__
+import typer  # noqa: E402
+import typer.main  # noqa: E402
+from typer.core import TyperGroup  # noqa: E402
+
+from gpukit import __version__  # noqa: E402
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "plan": ("gpukit.cli.plan", "Decide a whole cluster and show it"),
