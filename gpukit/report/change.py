@@ -5,6 +5,7 @@ Readers (`engine_digest`, `engine_events`, `gpukit.preview.recording`) make it, 
 in it have passed `redaction`, so no renderer can leak what a reader let in.
 """
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
@@ -169,6 +170,11 @@ class Change:
         return not self.steps_that_change
 
 
+_TAG_PATH: Final = re.compile(
+    r"(?:(?:rootBlockDevice|ebsBlockDevices\[\d+\])\.)?(?:tags|tagsAll|volumeTags)(?:[.\[]|$)"
+)
+
+
 class UnreadablePreview(ValueError):
     """The input is no preview: what was read, where, and what to do; for people."""
 
@@ -177,10 +183,10 @@ def is_tag_path(path: str) -> bool:
     """
     Tell whether a property path lies in a resource's own tags (`tags`, `tagsAll["team"]`).
 
-    `tagSpecifications` of a launch template are none: they make a new version, and that replaces nodes.
+    Tags of an instance's own volumes count. `tagSpecifications` of a launch template do not: they make a new version,
+    and that replaces nodes.
     """
-    head = path.replace("[", ".").split(".", 1)[0]
-    return head in ("tags", "tagsAll")
+    return bool(_TAG_PATH.match(path))
 
 
 def name_of(urn: str) -> str:

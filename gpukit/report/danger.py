@@ -28,6 +28,7 @@ class Harm(StrEnum):
     REPLACED = "replaced"
     DELETED = "deleted"
     ROLLED = "rolled node by node"
+    RESTARTED = "stopped and started"
     SHRUNK = "shrunk"
     FORGOTTEN = "left behind in the cloud"
 
@@ -44,6 +45,8 @@ class Danger:
     loses: str
     weight: int
     """Larger is worse; sorts the list."""
+    causes: tuple[str, ...] = ()
+    """Property paths that bring it about."""
     hint: str = ""
 
 
@@ -128,6 +131,7 @@ def _loss(step: ResourceStep, change: Change, subject: str, weight: int, loses: 
     return Danger(
         step=step,
         subject=subject,
+        causes=step.forced_by,
         harm=Harm.FORGOTTEN if forgotten else (Harm.REPLACED if replaced else Harm.DELETED),
         nodes=nodes_of(step),
         loses="" if forgotten else loses,
@@ -144,7 +148,8 @@ def _drain(step: ResourceStep, subject: str, weight: int) -> Danger | None:
         return Danger(
             step=step,
             subject=subject,
-            harm=Harm.ROLLED,
+            harm=Harm.ROLLED if subject.endswith(NODE_GROUP_SUBJECT) else Harm.RESTARTED,
+            causes=tuple(change.path for change in causes),
             nodes=before,
             loses=rolling[_rolls(causes[0].path, rolling)],
             weight=weight - 30,
@@ -154,6 +159,7 @@ def _drain(step: ResourceStep, subject: str, weight: int) -> Danger | None:
             step=step,
             subject=subject,
             harm=Harm.SHRUNK,
+            causes=("scalingConfig.desiredSize",),
             nodes=before - after,
             loses=f"{before - after} of {before} nodes and the jobs on them",
             weight=weight - 20,

@@ -17,7 +17,7 @@ from gpukit.report.change import (
     UnreadablePreview,
     stack_and_project_of,
 )
-from gpukit.report.engine_messages import clean_message
+from gpukit.report.engine_messages import clean_message, split_findings
 from gpukit.report.engine_steps import RawState, RawStep, assemble_steps
 from gpukit.report.numbers import numbers_from_outputs
 
@@ -35,7 +35,8 @@ def parse_engine_digest(text: str, *, stack: str = "", where: str = "the preview
     if isinstance(summary, dict):
         # Sames are in the steps only with --show-sames; the summary counts them always, the stack and components too.
         unchanged = max(unchanged, _count(summary.get("same")) - sum(step.is_structure for step in raw))
-    messages = tuple(_messages(_list(document, "diagnostics", where)))
+    said = _messages(_list(document, "diagnostics", where))
+    findings, messages = split_findings(said)
     complete = isinstance(summary, dict) and not any(message.level == "error" for message in messages)
     return Change(
         stack=stack or found_stack,
@@ -45,6 +46,7 @@ def parse_engine_digest(text: str, *, stack: str = "", where: str = "the preview
         unchanged=max(unchanged, 0),
         before=_numbers_before(stack_step),
         after=_numbers_after(stack_step),
+        findings=findings,
         messages=messages,
         complete=complete and not document.get("maybeCorrupt", False),
         notes=_notes(document, complete),

@@ -19,7 +19,7 @@ from gpukit.report.change import (
     UnreadablePreview,
     stack_and_project_of,
 )
-from gpukit.report.engine_messages import clean_message
+from gpukit.report.engine_messages import clean_message, split_findings
 from gpukit.report.engine_steps import RawState, RawStep, assemble_steps
 from gpukit.report.numbers import numbers_from_outputs
 
@@ -71,6 +71,7 @@ def parse_engine_events(text: str, *, stack: str = "", where: str = "the events"
     stack_step = next((step for step in raw if step.type_token == STACK_TYPE), None)
     found_stack, project = stack_and_project_of(stack_step.urn if stack_step else (raw[0].urn if raw else ""))
     steps, unchanged = assemble_steps(raw)
+    findings, kept = split_findings(messages)
     complete = (
         summary is not None
         and summary.get("result", "succeeded") in ("succeeded", "")
@@ -84,7 +85,8 @@ def parse_engine_events(text: str, *, stack: str = "", where: str = "the events"
         unchanged=unchanged,
         before=_before(stack_step),
         after=_after(stack_step, new_outputs),
-        messages=tuple(messages),
+        findings=findings,
+        messages=kept,
         complete=complete,
         notes=() if complete else ("The stream has no good end: what came after its last event is missing here.",),
     )

@@ -22,6 +22,7 @@ _WORD_STARTS: Final = re.compile(
     r"(@)(?=\w)|(#)(?=\w)|(!)(?=[\d\[])|(\$)(?=\w)|(~)(?=\w)|(&)(?=\d)|(%)(?=\w)|(:)(?=[a-z0-9_+\-]+:)"
     r"|(:)(?=//)|(?i:(www)(?=\.))|(GH-)(?=\d)"
 )
+_QUOTED: Final = re.compile(r"`([^`]{1,120})`")
 _PROSE_MARKS: Final = re.compile(r"([\\`*_\[\]|~$])")
 
 
@@ -38,9 +39,9 @@ def code(text: str, limit: int = 200) -> str:
 def prose(text: str, limit: int = 1000) -> str:
     """Return text as Markdown that renders as it stands: no markup, mention, reference, emoji name or link in it."""
     text = visible(cut_middle(text, limit))
-    text = _WORD_STARTS.sub(lambda match: match.group(0) + "\u200b", text)
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _PROSE_MARKS.sub(r"\\\1", text).replace("\\|", "&#124;").replace("\\`", "&#96;")
+    parts = _QUOTED.split(text)
+    # Every second part stood between backticks; as inline code it is as safe as any name.
+    return "".join(code(part) if index % 2 else _escape_prose(part) for index, part in enumerate(parts))
 
 
 def terminal(text: str, limit: int = 400) -> str:
@@ -81,6 +82,12 @@ def marker_word(text: str) -> str:
     """Return a name as a word that can stand in an HTML comment: no blank, no `--`, no `>`."""
     kept = re.sub(r"[^A-Za-z0-9._/-]", lambda match: "".join(f"%{byte:02X}" for byte in match.group(0).encode()), text)
     return kept.replace("--", "-%2D").replace("--", "-%2D")
+
+
+def _escape_prose(text: str) -> str:
+    text = _WORD_STARTS.sub(lambda match: match.group(0) + "\u200b", text)
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _PROSE_MARKS.sub(r"\\\1", text).replace("\\|", "&#124;").replace("\\`", "&#96;")
 
 
 def _visible_character(character: str) -> str:

@@ -57,9 +57,15 @@ def complete_change(
         change,
         before=change.before if change.before != unknown else before or unknown,
         after=after if after is not None and after != unknown else change.after,
-        findings=sort_findings([*change.findings, *findings]),
+        findings=_known_once(change.findings, tuple(findings)),
     )
     return with_carried_numbers(change)
+
+
+def _known_once(told: tuple[Finding, ...], known: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """What the stack file's own check found wins over what the engine's log repeats of it."""
+    seen = {(finding.code, finding.path) for finding in known}
+    return sort_findings([*known, *(finding for finding in told if (finding.code, finding.path) not in seen)])
 
 
 def judge_change(

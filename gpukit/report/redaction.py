@@ -108,7 +108,7 @@ _MAX_UNZIPPED_BYTES: Final = 4 * 1024 * 1024
 
 SECRET_PROPERTIES: Final = {
     "kubernetes:core/v1:Secret": frozenset({"data", "stringData"}),
-    "aws:ssm/parameter:Parameter": frozenset({"value", "insecureValue"}),
+    "aws:ssm/parameter:Parameter": frozenset({"value"}),
     "aws:secretsmanager/secretVersion:SecretVersion": frozenset({"secretString", "secretBinary"}),
     "aws:iam/accessKey:AccessKey": frozenset({"secret", "sesSmtpPasswordV4", "encryptedSecret"}),
 }
@@ -185,6 +185,8 @@ def _redact_text(text: str, depth: int) -> str:
 def redact_properties(properties: dict[str, Any], type_token: str) -> dict[str, Any]:
     """Return a resource's properties without secrets, those that are secret by the resource's type included."""
     secret = SECRET_PROPERTIES.get(type_token, frozenset())
+    if type_token == "aws:ssm/parameter:Parameter" and properties.get("type") in ("String", "StringList"):
+        secret = frozenset()  # A parameter that is not a SecureString is readable by its own statement.
     return {
         redact_text(str(name)): REDACTED if name in secret and value else redact(value, str(name))
         for name, value in properties.items()

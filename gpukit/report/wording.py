@@ -1,14 +1,17 @@
 """The phrases that the Markdown and the plain-text renderer share; how a name is quoted is theirs to say."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from gpukit.report.change import UNKNOWN, Action, PropertyChange, ReplaceOrder
 from gpukit.report.danger import Danger, Harm
-from gpukit.report.escaping import value_text
+from gpukit.report.escaping import MAX_VALUE_CHARS, value_text
 
 Quote = Callable[[str], str]
 
+_MAX_CAUSES: Final = 6
+_EXCERPT_LEAD: Final = 20
+_EXCERPT_CHARS: Final = 80
 _PROVIDERS_LEFT_OUT: Final = ("aws", "kubernetes")
 
 
@@ -26,7 +29,7 @@ def short_type(token: str) -> str:
 
 def change_words(change: PropertyChange, quote: Quote) -> str:
     """Return one property's change: `maxSize: 64 → 128`."""
-    before, after = value_text(change.before), value_text(change.after)
+    before, after = _both_values(change.before, change.after)
     if before == after and "[secret]" in before:
         words = f"{quote(change.path)}: a secret changed"
     elif change.before is UNKNOWN and change.after is UNKNOWN:
@@ -56,7 +59,7 @@ def danger_words(danger: Danger, quote: Quote, prose: Quote) -> str:
             if step.order is ReplaceOrder.CREATE_FIRST
             else "the old one goes first: nothing stands in between"
         )
-    if danger.nodes is not None:
+    if danger.nodes is not None and danger.harm is not Harm.RESTARTED:
         parts.append(f"{danger.nodes:,} {'node drains' if danger.nodes == 1 else 'nodes drain'}")
     if danger.loses:
         parts.append(f"at stake: {prose(danger.loses)}")
@@ -66,19 +69,33 @@ def danger_words(danger: Danger, quote: Quote, prose: Quote) -> str:
 
 
 def _causes(danger: Danger, quote: Quote) -> str:
-    step = danger.step
-    if step.action is Action.REPLACE:
-        known = {change.path: change for change in step.changes}
-        words = [
-            _without_force(change_words(known[path], quote)) if path in known else quote(path)
-            for path in step.forced_by
-        ]
-        return ", ".join(words) + (" forces it" if len(words) == 1 else " force it") if words else ""
-    if danger.harm in (Harm.ROLLED, Harm.SHRUNK):
-        changes = [change for change in step.changes if not change.computed][:4]
-        return ", ".join(_without_force(change_words(change, quote)) for change in changes)
-    return ""
+    known = {change.path: change for change in danger.step.changes}
+    words = [
+        _without_force(change_words(known[path], quote)) if path in known else quote(path)
+        for path in danger.causes[:_MAX_CAUSES]
+    ]
+    if len(danger.causes) > _MAX_CAUSES:
+        words.append(f"and {len(danger.causes) - _MAX_CAUSES} more properties")
+    if danger.step.action is not Action.REPLACE or not words:
+        return ", ".join(words)
+    return ", ".join(words) + (" forces it" if len(words) == 1 else " force it")
 
 
 def _without_force(words: str) -> str:
     return words.removesuffix(" (forces replacement)")
+
+
+def _both_values(before: Any, after: Any) -> tuple[str, str]:
+    """Return both values as short text; of two long texts the part where they begin to differ."""
+    if not (isinstance(before, str) and isinstance(after, str) and max(len(before), len(after)) > MAX_VALUE_CHARS):
+        return value_text(before), value_text(after)
+    start = next(
+        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
+    )
+    start = max(start - _EXCERPT_LEAD, 0)
+    return _excerpt(before, start), _excerpt(after, start)
+
+
+def _excerpt(text: str, start: int) -> str:
+    part = text[start : start + _EXCERPT_CHARS]
+    return ("..." if start else "") + part + ("..." if start + _EXCERPT_CHARS < len(text) else "")
