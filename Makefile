@@ -57,10 +57,10 @@ down: $(READY)  ## Take a stack down again: make down [STACK=dev|staging|prod]
 ## Tests
 
 test: test-fast  ## Run all tests: the fast ones, then those on a real engine and a real control plane
-	$(BIN)/pytest -q -m "engine or cluster"
+	$(BIN)/pytest -q -m "engine or cluster or slow"
 
-test-fast: $(READY)  ## Run the tests that need neither engine nor control plane
-	$(BIN)/pytest -q -n $(WORKERS) -m "not engine and not cluster"
+test-fast: $(READY)  ## Run the tests that need neither engine nor control plane, in about a minute
+	$(BIN)/pytest -q -n $(WORKERS) -m "not engine and not cluster and not slow"
 
 test-engine: $(READY)  ## Run the tests on the Pulumi engine (built on first use)
 	$(BIN)/pytest -q -m engine
