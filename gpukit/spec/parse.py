@@ -39,6 +39,7 @@ def parse_spec(mapping: Any) -> ParsedSpec:
         return ParsedSpec(spec=None, findings=(_not_a_mapping(mapping),))
     findings: list[Finding] = []
     left_out: list[str] = []
+    removed: set[KeyPath] = set()
     for _ in range(8):
         try:
             return ParsedSpec(spec=adapter.validate_python(mapping), findings=tuple(findings), left_out=tuple(left_out))
@@ -48,8 +49,11 @@ def parse_spec(mapping: Any) -> ParsedSpec:
             bad: set[KeyPath] = set()
             for detail in details:
                 path = _written_path(mapping, detail["loc"])
-                findings.append(_finding(detail, path))
+                # a key that was left out because its value is wrong is not reported as missing, too
+                if detail["type"] != "missing" or path not in removed:
+                    findings.append(_finding(detail, path))
                 bad.add(path[:-1] if detail["type"] == "missing" else path)
+            removed |= bad
             left_out.extend(show_path(path) for path in sorted(bad, key=str))
             mapping = _without(mapping, bad)
     return ParsedSpec(spec=None, findings=tuple(findings), left_out=tuple(left_out))
