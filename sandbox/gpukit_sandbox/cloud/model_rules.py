@@ -133,7 +133,9 @@ _UNICODE_CLASSES: Final = {
 @cache
 def compile_pattern(pattern: str) -> "re.Pattern[str] | None":
     """Return a model's pattern for Python's `re`; None when it has no equal there, and then nothing is refused by it."""
-    text = re.sub(r"\\p\{(\w)\}|\\p(\w)(?![\w{])", lambda found: rf"\p{{{found.group(1) or found.group(2)}}}", pattern)
+    # Some patterns hold an anchor in their middle, which Java's matcher of the model's authors evidently ignores.
+    text = re.sub(r"(?<![\[\\])\^", "", pattern)
+    text = re.sub(r"\\p\{(\w)\}|\\p(\w)(?![\w{])", lambda found: rf"\p{{{found.group(1) or found.group(2)}}}", text)
     for java, python in _UNICODE_CLASSES.items():
         text = re.sub(rf"(\[[^\]]*){re.escape(java)}", lambda found, python=python: found.group(1) + python, text)
         text = text.replace(java, f"[{python}]")

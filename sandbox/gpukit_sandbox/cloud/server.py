@@ -124,6 +124,7 @@ PARTS: Final[tuple[str, ...]] = (
     "quotas",
     "seeds",
     "images",
+    "ec2_types",
     "ec2_placement",
     "ec2_capacity",
     "ec2_volumes",
@@ -147,6 +148,8 @@ PARTS: Final[tuple[str, ...]] = (
     "monitoring_rules",
     "ecr_rules",
     "efs_rules",
+    "imagebuilder",
+    "imagebuilder_runs",
 )
 """The modules that register actions and rules, in the order of their rules."""
 
