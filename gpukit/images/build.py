@@ -243,7 +243,7 @@ def list_contents(image: ImagePlan) -> tuple[tuple[str, str, str], ...]:
 
 def render_bill_of_materials(image: ImagePlan) -> str:
     """Return what is inside as CycloneDX JSON, without time or serial number: the same bytes for the same image."""
-    types = {"kernel-module": "firmware", "operating-system": "operating-system", "library": "library"}
+    types = {"kernel-module": "device-driver", "operating-system": "operating-system", "library": "library"}
     parts = [
         {"type": types[kind], "name": name, "version": version, "bom-ref": f"{name}@{version}"}
         for name, version, kind in list_contents(image)
