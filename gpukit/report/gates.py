@@ -259,11 +259,17 @@ def _over(gate: Gate, value: float | None, what: str, unit: str) -> list[Refusal
     limit = gate.limit or 0.0
     origin = "" if gate.origin == "--fail-on" else f" of {gate.origin}"
     if value is None:
-        words = f"the {what} in {unit} is unknown, so the limit {limit:,.10g}{origin} cannot be kept"
+        words = f"the {what} in {unit} is unknown, so the limit {_amount(limit)}{origin} cannot be kept"
         return [Refusal(gate=gate, what=words)]
     if value > limit:
-        return [Refusal(gate=gate, what=f"the {what} is {value:,.10g} {unit}, over the limit {limit:,.10g}{origin}")]
+        return [
+            Refusal(gate=gate, what=f"the {what} is {_amount(value)} {unit}, over the limit {_amount(limit)}{origin}")
+        ]
     return []
+
+
+def _amount(value: float) -> str:
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
 
 
 def _price_notes(gates: tuple[Gate, ...], change: Change) -> list[str]:
