@@ -178,32 +178,17 @@ def prices(as_json: JsonOption = False) -> None:
 @app.command()
 def images(as_json: JsonOption = False) -> None:
     """List the AMIs and framework containers that the compatibility manifest knows."""
-    from gpukit.images.manifest import load_manifest
+    from gpukit.images.listing import list_images
 
-    manifest = load_manifest()
+    rows = list_images()
     if as_json:
-        print_json({"amis": manifest.amis, "frameworks": manifest.frameworks, "gpus": manifest.gpus})
+        print_json(rows)
         return
-    table = _table("for", "pinned to", "Kubernetes", "architecture", "driver", "CUDA", "EFA", "source")
-    for ami in manifest.amis:
-        pin = ami.ami_name or f"{ami.ami_type} {ami.release_version}"
-        table.add_row(
-            ami.role, pin, ami.kubernetes, ami.cpu_architecture, ami.driver, ami.cuda, ami.efa_installer, ami.source
-        )
+    table = _table("for", "pinned to", "architecture", "contents", "source", "as of")
+    for row in rows:
+        contents = ", ".join(f"{name} {version}" for name, version in row["contents"].items())
+        table.add_row(row["for"], row["pin"], row["architecture"], contents, row["source"], row["as_of"])
     console().print(table)
-    frameworks = _table("framework", "version", "container", "architecture", "CUDA", "NCCL", "aws-ofi-nccl", "source")
-    for row in manifest.frameworks:
-        frameworks.add_row(
-            row.framework,
-            row.framework_version,
-            row.container,
-            row.cpu_architecture,
-            row.cuda,
-            row.nccl,
-            row.ofi_nccl,
-            row.source,
-        )
-    console().print(frameworks)
 
 
 def _table(*columns: str) -> Any:

@@ -50,7 +50,8 @@ def parse_spec(mapping: Any) -> ParsedSpec:
             for detail in details:
                 path = _written_path(mapping, detail["loc"])
                 # a key that was left out because its value is wrong is not reported as missing, too
-                if detail["type"] != "missing" or path not in removed:
+                # and two complaints about one written value (`nodes: -1` as min and as max) are one mistake
+                if path not in bad and (detail["type"] != "missing" or path not in removed):
                     findings.append(_finding(detail, path))
                 bad.add(path[:-1] if detail["type"] == "missing" else path)
             removed |= bad
@@ -109,9 +110,10 @@ def _written_path(mapping: Any, loc: tuple[int | str, ...]) -> KeyPath:
             continue
         if part == "[key]":
             continue
-        known = (isinstance(here, dict) and part in here) or (
-            isinstance(here, list) and isinstance(part, int) and part < len(here)
-        )
+        if not isinstance(here, (dict, list)):
+            # the short form of a section (`nodes: 8`): what would be inside it was never written
+            break
+        known = part in here if isinstance(here, dict) else isinstance(part, int) and part < len(here)
         if not known and index < len(loc) - 1:
             continue
         path.append(part)
@@ -285,7 +287,7 @@ def _help(path: KeyPath) -> str:
     from gpukit.spec.schema import field_help
 
     text = field_help(path)
-    return text[0].lower() + text[1:].rstrip(".") if text else ""
+    return f"`{path[-1]}` means: {text[0].lower()}{text[1:].rstrip('.')}" if text else ""
 
 
 def choices_of(enum: type[Enum]) -> list[str]:

@@ -116,13 +116,13 @@ def test_a_file_with_ten_mistakes_reports_ten_with_their_lines(tmp_path: Path) -
 def test_a_stack_is_found_from_inside_the_project(tmp_path: Path) -> None:
     (tmp_path / "Pulumi.yaml").write_text("name: mine\nruntime: python\nstackConfigDir: conf\n")
     (tmp_path / "conf").mkdir()
-    (tmp_path / "conf" / "Pulumi.qa.yaml").write_text("config:\n  gpukit:preset: single-node\n")
+    (tmp_path / "conf" / "Pulumi.staging.yaml").write_text("config:\n  gpukit:preset: single-node\n")
     (tmp_path / "deep").mkdir()
 
-    assert run("plan", "--stack", "qa", cwd=tmp_path / "deep").returncode == 0
-    wrong = run("plan", "--stack", "qx", cwd=tmp_path)
+    assert run("plan", "--stack", "staging", cwd=tmp_path / "deep").returncode == 0
+    wrong = run("plan", "--stack", "stagin", cwd=tmp_path)
     assert wrong.returncode == 2
-    assert "did you mean `qa`" in wrong.stderr
+    assert "did you mean `staging`" in wrong.stderr
 
 
 def test_output_without_a_terminal_has_no_colour_codes() -> None:
