@@ -21,11 +21,19 @@ def render_summary(plan: Plan, outputs: dict[str, Any], *, stack: str, resources
         *(f"  {'not built':<12} {item.section}: {item.says}" for item in plan.not_built),
         "",
         "Next:",
-        f"  {f'make preview STACK={stack}':<34} nothing is left to do; edit stacks/Pulumi.{stack}.yaml, look again",
-        f"  {f'.venv/bin/gpukit plan --stack {stack}':<34} every number behind it, without engine or cloud",
-        f"  {f'make down STACK={stack}':<34} take it down again",
+        *_next_commands(stack),
     ]
     return "\n".join(lines)
+
+
+def _next_commands(stack: str) -> list[str]:
+    commands = {
+        f"make preview STACK={stack}": f"nothing is left to do; edit stacks/Pulumi.{stack}.yaml and look again",
+        f".venv/bin/gpukit plan --stack {stack}": "every number behind it, without engine or cloud",
+        f"make down STACK={stack}": "take it down again",
+    }
+    width = max(map(len, commands)) + 2
+    return [f"  {command:<{width}}{what}" for command, what in commands.items()]
 
 
 def _pool(pool: PoolPlan) -> str:
