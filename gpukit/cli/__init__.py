@@ -34,6 +34,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "catalog": ("gpukit.cli.catalog", "List and show instance types, GPUs, limits, prices and images"),
     "images": ("gpukit.cli.images", "Change an image pin in a stack file"),
     "sandbox": ("gpukit_sandbox.cli", "Run the embedded cloud on this machine"),
+    "drill": ("gpukit.cli.drill", "Bring a whole preset up in the sandbox and run a job over every GPU"),
     "preflight": ("gpukit.cli.preflight", "Ask the real account, read-only, whether the plan can be built"),
     "leaks": ("gpukit.cli.leaks", "List what still exists and costs money after a destroy"),
 }
