@@ -113,11 +113,12 @@ def _written_path(mapping: Any, loc: tuple[int | str, ...]) -> KeyPath:
         if not isinstance(here, (dict, list)):
             # the short form of a section (`nodes: 8`): what would be inside it was never written
             break
-        known = part in here if isinstance(here, dict) else isinstance(part, int) and part < len(here)
+        container: Any = here
+        known = part in container if isinstance(here, dict) else isinstance(part, int) and part < len(container)
         if not known and index < len(loc) - 1:
             continue
         path.append(part)
-        here = here[part] if known else None
+        here = container[part] if known else None
     return tuple(path)
 
 
