@@ -47,7 +47,7 @@ def run_drill(preset: str, *, gpus: int | None, say: Say, words: IO[str] | None 
     box = Sandbox(f"drill-{os.getpid()}")
     with MemoryWatch() as memory:
         try:
-            _Drill(box, stack, record, say, memory, words).run()
+            _Drill(box, stack, record, say, memory, words, utilization).run()
         except SandboxError as problem:
             # The record holds it; what has been started still has to go.
             record.broken = record.broken or problem.problem
@@ -63,8 +63,9 @@ def run_drill(preset: str, *, gpus: int | None, say: Say, words: IO[str] | None 
 
 
 class _Drill:
-    def __init__(self, box: Sandbox, stack: PresetStack, record: Record, say: Say, memory: MemoryWatch, words: IO[str] | None) -> None:
+    def __init__(self, box: Sandbox, stack: PresetStack, record: Record, say: Say, memory: MemoryWatch, words: IO[str] | None, utilization: bool) -> None:
         self.box, self.stack, self.record, self.say, self.memory, self.words = box, stack, record, say, memory, words
+        self.utilization = utilization
         self.plan = stack.plan
 
     def run(self) -> None:
@@ -83,6 +84,8 @@ class _Drill:
         self._share()
         self._lose_a_node()
         self._run_on_one_rack()
+        if self.utilization:
+            self._replay_a_day()
         self._take_down(status["endpoint"])
 
     def _bring_up(self) -> None:
@@ -182,6 +185,14 @@ class _Drill:
             step.result = f"{pods} nodes of {racks[0]}, of {len(sizes)}"
         self.record.pictures.append(self.cluster.picture(f"A job that fits one {kind}"))
         self.cluster.finish(OWNER, "one-rack")
+
+    def _replay_a_day(self) -> None:
+        from gpukit_sandbox.drill.kueue_day import compare_days
+
+        with self.record.step("a day of jobs, twice", self.say) as step:
+            self.record.utilization = compare_days(self.cluster, self.say)
+            static, shared = self.record.utilization
+            step.result = f"GPU utilization {static['utilization_pct']} % by partitions, {shared['utilization_pct']} % in one cohort"
 
     def _take_down(self, endpoint: str) -> None:
         with self.record.step("pulumi destroy", self.say) as step:
