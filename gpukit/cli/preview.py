@@ -145,5 +145,5 @@ def _stop(code: int, message: str) -> NoReturn:
     raise typer.Exit(code)
 
 
-app = typer.Typer(name="preview")
+app = typer.Typer(name="preview", add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 app.command()(command)

@@ -23,6 +23,9 @@ app = typer.Typer(
     help="Say what a change would do, from the engine's own preview, and refuse it where a gate says so.",
     invoke_without_command=True,
     no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
 )
 
 
@@ -130,7 +133,9 @@ def report(
 @app.command()
 def post(
     section: Annotated[Path, typer.Argument(help="What `gpukit report` wrote for one stack (markdown); - for stdin.")],
-    stack: Annotated[str, typer.Option(help="The stack whose section this is.")],
+    stack: Annotated[
+        str | None, typer.Option(help="The stack whose section this is; not needed for a report of several stacks.")
+    ] = None,
     github: Annotated[str | None, typer.Option(help="OWNER/NAME; in GitHub Actions taken from the job.")] = None,
     gitlab: Annotated[str | None, typer.Option(help="Project number or path; in GitLab CI taken from the job.")] = None,
     number: Annotated[int | None, typer.Option(help="Number of the pull or merge request.")] = None,
@@ -148,11 +153,17 @@ def post(
     host refused or did not answer.
     """
     from gpukit.report.code_hosts import CodeHostError
+    from gpukit.report.comment import sections_in
     from gpukit.report.post import post_section
 
     try:
         host = _code_host(github=github, gitlab=gitlab, number=number, api=api, login=login)
-        result = post_section(host, stack, _read(section), part=part)
+        text = _read(section)
+        # A comment of several stacks carries its sections already; each goes to its own place.
+        for name, body in (sections_in(text) or {stack or "": text}).items():
+            if not name:
+                _stop("--stack is missing: it says whose section this is")
+            result = post_section(host, name, body, part=part)
     except CodeHostError as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(EXIT_NO_SERVICE) from None

@@ -141,3 +141,23 @@ def test_a_code_host_that_does_not_answer_is_exit_code_three(preview: Path, monk
 
     assert result.exit_code == 3
     assert "did not answer" in result.stderr
+
+
+def test_a_report_of_several_stacks_is_posted_section_by_section(preview: Path, tmp_path: Path, monkeypatch) -> None:
+    from gpukit.report.comment import sections_in
+    from tests.report.test_post import TOKEN, FakeHost
+
+    other, comment = tmp_path / "other.json", tmp_path / "comment.md"
+    other.write_text(digest(totals=TOTALS))
+    run("--from", preview, "--from", other, "--stack", "prod", "--stack", "dev", "--output", comment)
+    fake = FakeHost()
+    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+    monkeypatch.setenv("GITHUB_REPOSITORY", "org/repo")
+    monkeypatch.setenv("GITHUB_REF", "refs/pull/3/merge")
+    monkeypatch.setenv("GITHUB_API_URL", fake.url)
+    result = run("post", comment)
+    fake.close()
+
+    assert result.exit_code == 0, result.output
+    assert len(fake.comments) == 1
+    assert set(sections_in(fake.comments[0]["body"])) == {"dev", "prod"}
