@@ -209,17 +209,16 @@ def test_6_change_of_the_stack_file_touches_only_what_it_must(standing: Standing
     touched = {kind for kind in steps["update"] if kind.startswith("aws:")}
     assert touched == standing.case.changes
     standing.engine.up()
-    assert standing.steps() == {}
 
 
 def test_7_refresh_finds_what_somebody_changed_and_up_puts_it_right(standing: Standing) -> None:
+    """After the change, nothing but the drift is left to do."""
     ec2 = standing.client("ec2")
     (vpc,) = [item["id"] for item in standing.resources() if item["type"] == standing.case.drift_type]
     ec2.create_tags(Resources=[vpc], Tags=[{"Key": "gpukit:environment", "Value": "theirs"}])
 
-    said = standing.engine.run("refresh", "--preview-only", "--diff", "--stack", "test", quiet=True)
+    said = standing.engine.refresh("--diff")
     assert "theirs" in said
-    standing.engine.refresh()
     assert standing.steps() == {"update": [standing.case.drift_type]}
 
     standing.engine.up()
@@ -239,6 +238,27 @@ def test_8_destroy_leaves_nothing(standing: Standing) -> None:
     ec2 = standing.client("ec2")
     vpcs = ec2.describe_vpcs(Filters=[{"Name": "tag:gpukit:stack", "Values": [name]}])["Vpcs"]
     assert vpcs == []
+
+
+def test_9_mistakes_are_all_told_and_nothing_is_created(standing: Standing) -> None:
+    pool = next(iter(standing.plan().pools)).name
+    standing.cluster = {
+        **standing.cluster,
+        "enviroment": "prod",
+        "pools": {pool: {"instance_type": "p5.49xlarge", "nodes": 1.5}},
+        "budget": {"monthly_usd": "much"},
+    }
+    standing.write_stack()
+
+    process = standing.engine.start("up", "--yes", "--skip-preview", "--stack", "test")
+    said, _ = process.communicate(timeout=300)
+
+    assert process.returncode != 0
+    for path in ("enviroment", f"pools.{pool}.instance_type", f"pools.{pool}.nodes", "budget.monthly_usd"):
+        assert f" {path}: " in said, said
+    assert "Pulumi.test.yaml:" in said
+    assert "Traceback" not in said
+    assert [item["type"] for item in standing.resources()] in ([], ["pulumi:pulumi:Stack"])
 
 
 def _is_leaving(arn: str) -> bool:
