@@ -121,6 +121,11 @@ class Server:
             def do_PATCH(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 outer.calls.append((self.path, self.headers["Content-Type"], self.headers["Authorization"] or "", body))
+                known, meta = body.get("metadata", {}).get("resourceVersion"), outer.node["metadata"]
+                if known not in (None, meta["resourceVersion"]):
+                    self.send_error(409)
+                    return
+                meta["resourceVersion"] = str(int(meta["resourceVersion"]) + 1)
                 self.answer(outer.node)
 
             def answer(self, value) -> None:
@@ -165,7 +170,7 @@ def test_a_report_writes_condition_and_taint_with_the_pods_own_token(node_report
     assert status[:3] == ("/api/v1/nodes/n1/status", "application/strategic-merge-patch+json", "Bearer abc")
     assert status[3]["status"]["conditions"][0]["reason"] == "NvlinkDown"
     assert taints[:2] == ("/api/v1/nodes/n1", "application/merge-patch+json")
-    assert taints[3] == {"metadata": {"resourceVersion": "7"}, "spec": {"taints": [GPU_TAINT, OURS]}}
+    assert taints[3] == {"metadata": {"resourceVersion": "8"}, "spec": {"taints": [GPU_TAINT, OURS]}}
 
 
 def test_a_healthy_report_leaves_foreign_taints_alone(node_report, serve, tmp_path) -> None:

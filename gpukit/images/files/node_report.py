@@ -80,7 +80,8 @@ def report(verdict, node, api=None, now=None):
     now = now or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     current = api.call("GET", "/api/v1/nodes/" + node)
     conditions = merge_condition(current["status"].get("conditions", []), condition_of(verdict, now))
-    api.call("PATCH", f"/api/v1/nodes/{node}/status", {"status": {"conditions": [conditions[-1]]}})
+    # The answer, not what was read before: writing the condition has moved the resource version.
+    current = api.call("PATCH", f"/api/v1/nodes/{node}/status", {"status": {"conditions": [conditions[-1]]}})
     before = current["spec"].get("taints", [])
     after = taints_after(before, verdict)
     if after != before:
