@@ -37,7 +37,15 @@ class DrillCluster:
         """The label of the level above the host: rack, or leaf of the network."""
         return topology_levels(self.pool)[-2]
 
-    def wait(self, ready: Callable[[], Any], *, what: str, where: str, seconds: float, explain: Callable[[], str] | None = None) -> Any:
+    def wait(
+        self,
+        ready: Callable[[], Any],
+        *,
+        what: str,
+        where: str,
+        seconds: float,
+        explain: Callable[[], str] | None = None,
+    ) -> Any:
         """Return the first true value. Raises PromiseBroken after `seconds`, PartFailed when a part has ended."""
         deadline = time.monotonic() + seconds
         while True:
@@ -46,14 +54,20 @@ class DrillCluster:
                 return value
             require_running(self.parts)
             if time.monotonic() > deadline:
-                raise PromiseBroken(f"{what} did not happen within {seconds:.0f} s", where=where, why=explain() if explain else "")
+                raise PromiseBroken(
+                    f"{what} did not happen within {seconds:.0f} s", where=where, why=explain() if explain else ""
+                )
             time.sleep(LOOK_SECONDS)
 
     # Nodes
 
     def gpu_nodes(self) -> list[dict[str, Any]]:
         """Return the nodes that carry GPUs."""
-        return [node for node in self.api.list("v1", "Node") if "nvidia.com/gpu" in (node.get("status", {}).get("capacity") or {})]
+        return [
+            node
+            for node in self.api.list("v1", "Node")
+            if "nvidia.com/gpu" in (node.get("status", {}).get("capacity") or {})
+        ]
 
     def ready_gpu_nodes(self) -> list[dict[str, Any]]:
         """Return those that take pods."""
@@ -62,7 +76,10 @@ class DrillCluster:
     def check_nodes(self) -> str:
         """Compare nodes with the plan: count, GPUs, EFA, every topology label. Raises PromiseBroken; returns a line."""
         nodes = self.gpu_nodes()
-        by_pool = {pool.name: [n for n in nodes if n["metadata"]["labels"].get("gpukit/pool") == pool.name] for pool in self.plan.pools}
+        by_pool = {
+            pool.name: [n for n in nodes if n["metadata"]["labels"].get("gpukit/pool") == pool.name]
+            for pool in self.plan.pools
+        }
         for pool in self.plan.pools:
             for node in by_pool[pool.name]:
                 _check_node(node, pool)
@@ -71,13 +88,25 @@ class DrillCluster:
         if gpus != self.plan.totals.gpus:
             raise PromiseBroken(f"{gpus} GPUs joined, the plan has {self.plan.totals.gpus}", where="kubectl get nodes")
         if efa != self.plan.totals.efa_interfaces:
-            raise PromiseBroken(f"{efa} EFA interfaces joined, the plan has {self.plan.totals.efa_interfaces}", where="kubectl get nodes")
+            raise PromiseBroken(
+                f"{efa} EFA interfaces joined, the plan has {self.plan.totals.efa_interfaces}",
+                where="kubectl get nodes",
+            )
         racks = len({node["metadata"]["labels"].get(self.rack_level) for node in nodes})
         return f"{len(nodes)} GPU nodes, {gpus:,} GPUs, {efa:,} EFA interfaces, {racks} x {self.rack_level}"
 
     # Jobs
 
-    def submit(self, name: str, team: str, *, pods: int, seconds: int | None = None, level: str | None = None, node_fault_seconds: int = 3) -> None:
+    def submit(
+        self,
+        name: str,
+        team: str,
+        *,
+        pods: int,
+        seconds: int | None = None,
+        level: str | None = None,
+        node_fault_seconds: int = 3,
+    ) -> None:
         """Create a gang job of whole nodes; `seconds` is how long it runs, for ever without."""
         annotations = {} if seconds is None else {"pod-complete.stage.kwok.x-k8s.io/delay": f"{seconds}s"}
         job = GangJob(
@@ -96,7 +125,11 @@ class DrillCluster:
     def hosts_of(self, team: str, job: str) -> list[str]:
         """Return the nodes of a job's running pods."""
         pods = self.api.list("v1", "Pod", namespace=team, labels=f"job-name={job}")
-        return [pod["spec"]["nodeName"] for pod in pods if pod["status"].get("phase") == "Running" and not pod["metadata"].get("deletionTimestamp")]
+        return [
+            pod["spec"]["nodeName"]
+            for pod in pods
+            if pod["status"].get("phase") == "Running" and not pod["metadata"].get("deletionTimestamp")
+        ]
 
     def running_pods(self, team: str, job: str) -> int:
         """Return how many pods of a job run, by the job's own count: cheap."""
@@ -129,7 +162,9 @@ class DrillCluster:
         admission = (self.workload(team, job).get("status") or {}).get("admission") or {}
         counts = [item.get("count") for item in admission.get("podSetAssignments", [])]
         if counts != [pods]:
-            raise PromiseBroken(f"{team}/{job} was admitted in parts: {counts}", where=f"workload of job {job} in {team}")
+            raise PromiseBroken(
+                f"{team}/{job} was admitted in parts: {counts}", where=f"workload of job {job} in {team}"
+            )
         return list(hosts)
 
     def workload(self, team: str, job: str) -> dict[str, Any]:
@@ -142,18 +177,26 @@ class DrillCluster:
     def condition(self, team: str, job: str, kind: str) -> Mapping[str, str]:
         """Return a condition of a job's workload."""
         conditions = (self.workload(team, job).get("status") or {}).get("conditions") or []
-        return next((each for each in conditions if each["type"] == kind), {"status": "Unknown", "reason": "", "message": ""})
+        return next(
+            (each for each in conditions if each["type"] == kind), {"status": "Unknown", "reason": "", "message": ""}
+        )
 
     def explain(self, team: str, job: str) -> str:
         """Return what Kueue says of a job, for a broken promise."""
         conditions = (self.workload(team, job).get("status") or {}).get("conditions") or []
-        return "; ".join(f"{each['type']}={each['status']} {each.get('message', '')[:200]}" for each in conditions) or "it has no workload"
+        return (
+            "; ".join(f"{each['type']}={each['status']} {each.get('message', '')[:200]}" for each in conditions)
+            or "it has no workload"
+        )
 
     def finish(self, team: str, job: str) -> None:
         """Take a job away, with its pods, and wait until its GPUs are free."""
         self.api.delete("batch/v1", "Job", job, team)
         self.wait(
-            lambda: not self.api.list("v1", "Pod", namespace=team, labels=f"job-name={job}") and not self.workload(team, job),
+            lambda: (
+                not self.api.list("v1", "Pod", namespace=team, labels=f"job-name={job}")
+                and not self.workload(team, job)
+            ),
             what=f"{team}/{job} gone",
             where=f"kubectl -n {team} get pods",
             seconds=60,
@@ -169,21 +212,28 @@ class DrillCluster:
         hosts = [
             Host(
                 name=node["metadata"]["name"],
-                zone=node["metadata"]["labels"].get(COOLING_ZONE_LABEL) or node["metadata"]["labels"].get("topology.kubernetes.io/zone", ""),
+                zone=node["metadata"]["labels"].get(COOLING_ZONE_LABEL)
+                or node["metadata"]["labels"].get("topology.kubernetes.io/zone", ""),
                 rack=node["metadata"]["labels"].get(self.rack_level, ""),
                 job=jobs.get(node["metadata"]["name"], ""),
                 ready=_takes_pods(node),
             )
             for node in self.gpu_nodes()
         ]
-        return Picture(title=title, hosts=tuple(sorted(hosts, key=lambda host: (host.zone, _natural(host.rack), host.name))))
+        return Picture(
+            title=title, hosts=tuple(sorted(hosts, key=lambda host: (host.zone, _natural(host.rack), host.name)))
+        )
 
 
 def _check_node(node: Mapping[str, Any], pool: PoolPlan) -> None:
     name, labels = node["metadata"]["name"], node["metadata"]["labels"]
     missing = [label for label in topology_levels(pool) if label not in labels]
     if missing:
-        raise PromiseBroken(f"node {name} lacks the topology label {missing[0]}", where=f"kubectl get node {name}", why="Kueue does not see such a node")
+        raise PromiseBroken(
+            f"node {name} lacks the topology label {missing[0]}",
+            where=f"kubectl get node {name}",
+            why="Kueue does not see such a node",
+        )
     if labels[HOST_LABEL] != name:
         raise PromiseBroken(f"node {name} calls itself {labels[HOST_LABEL]}", where=f"kubectl get node {name}")
     taints = {(taint["key"], taint["effect"]) for taint in node["spec"].get("taints", [])}

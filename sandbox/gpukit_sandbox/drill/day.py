@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 DAY_SECONDS: Final = 86_400
-SHORTEST_SECONDS: Final = 600
-"""Shorter jobs are half of a trace and a hundredth of its GPU time: they are left out, so that a day has a hundred jobs and not a thousand."""
+SHORTEST_SECONDS: Final = 1800
+"""Shorter jobs are four fifths of such a trace and a thirtieth of its GPU time: they are left out, so that a day has a hundred jobs and not a thousand."""
 LONGEST_SECONDS: Final = DAY_SECONDS
 DAYTIME_SWING: Final = 0.8
 """How much a team's submissions rise and fall around their mean over its day."""

@@ -87,7 +87,10 @@ class KueueDay:
                 if _is(workload, "Evicted") and (workload.get("status") or {}).get("admission"):
                     self._give_back(workload)
                     evicted.append(name)
-            now = {name: (bool((each.get("status") or {}).get("admission")), _is(each, "Evicted"), _judged(each)) for name, each in workloads.items()}
+            now = {
+                name: (bool((each.get("status") or {}).get("admission")), _is(each, "Evicted"), _judged(each))
+                for name, each in workloads.items()
+            }
             if now != before:
                 before, changed = now, time.monotonic()
             waiting = [name for name, (admitted, _, _) in now.items() if not admitted]
@@ -95,7 +98,10 @@ class KueueDay:
             if judged and (not waiting or time.monotonic() - changed >= quiet):
                 break
             if time.monotonic() > deadline:
-                raise PromiseBroken(f"Kueue has not decided on {len(waiting)} workloads", where=f"workload {waiting[0] if waiting else ''}")
+                raise PromiseBroken(
+                    f"Kueue has not decided on {len(waiting)} workloads",
+                    where=f"workload {waiting[0] if waiting else ''}",
+                )
             time.sleep(LOOK_SECONDS)
         admitted = {name for name, state in now.items() if state[0]}
         gone = [name for name in evicted if name in self._running]
@@ -179,7 +185,13 @@ def _clear(cluster: DrillCluster) -> None:
     for workload in cluster.api.list(KUEUE_API, "Workload"):
         metadata = workload["metadata"]
         if metadata["namespace"] in names:
-            cluster.api.patch(KUEUE_API, "Workload", metadata["name"], {"metadata": {"finalizers": None}}, namespace=metadata["namespace"])
+            cluster.api.patch(
+                KUEUE_API,
+                "Workload",
+                metadata["name"],
+                {"metadata": {"finalizers": None}},
+                namespace=metadata["namespace"],
+            )
             cluster.api.delete(KUEUE_API, "Workload", metadata["name"], metadata["namespace"])
     for name in sorted(names):
         cluster.api.delete(KUEUE_API, "LocalQueue", name, name)
@@ -193,9 +205,15 @@ def _clear(cluster: DrillCluster) -> None:
 
 
 def _is(thing: Mapping[str, Any], kind: str) -> bool:
-    return any(each["type"] == kind and each["status"] == "True" for each in (thing.get("status") or {}).get("conditions") or [])
+    return any(
+        each["type"] == kind and each["status"] == "True"
+        for each in (thing.get("status") or {}).get("conditions") or []
+    )
 
 
 def _judged(workload: Mapping[str, Any]) -> bool:
     """Whether Kueue has said yes or no to a workload."""
-    return any(each["type"] == "QuotaReserved" and each.get("message") != "the pods have gone" for each in (workload.get("status") or {}).get("conditions") or [])
+    return any(
+        each["type"] == "QuotaReserved" and each.get("message") != "the pods have gone"
+        for each in (workload.get("status") or {}).get("conditions") or []
+    )

@@ -49,7 +49,10 @@ def render_page(record: Record) -> str:
 
 
 def _numbers(record: Record) -> str:
-    words = {"seconds_to_running": "seconds from nothing to the job over all GPUs", "peak_memory_mib": "MiB of memory at most"}
+    words = {
+        "seconds_to_running": "seconds from nothing to the job over all GPUs",
+        "peak_memory_mib": "MiB of memory at most",
+    }
     items = [f"<li>{value:,.0f} {_text(words.get(name, name))}" for name, value in record.numbers.items()]
     return f"<ul>{''.join(items)}</ul>" if items else ""
 
@@ -88,7 +91,9 @@ def _picture(picture: Picture) -> str:
                 f"<i style='background:{colours.get(host.job, _IDLE) if host.ready else _LOST}' title='{_text(host.name)}: {_text(host.job or 'idle')}'></i>"
                 for host in members
             )
-            racks.append(f"<div class=rack><small title='{_text(rack)}'>{_text(rack or '-')}</small><div class=hosts>{cells}</div></div>")
+            racks.append(
+                f"<div class=rack><small title='{_text(rack)}'>{_text(rack or '-')}</small><div class=hosts>{cells}</div></div>"
+            )
         zones.append(f"<div class=zone>{_text(zone or 'no cooling zone')}<div class=racks>{''.join(racks)}</div></div>")
     return f"<figure><figcaption>{_text(picture.title)}</figcaption><p class=key>{legend}</p>{''.join(zones)}</figure>"
 
@@ -98,7 +103,9 @@ def render_table(record: Record, width: Sequence[int] = (34, 8, 8)) -> str:
     lines = [f"{'step':<{width[0]}} {'seconds':>{width[1]}} {'at':>{width[2]}}  result"]
     for step in record.steps:
         mark = "" if step.ok else "BROKEN: "
-        lines.append(f"{step.name:<{width[0]}} {step.seconds:>{width[1]}.1f} {step.since_start:>{width[2]}.1f}  {mark}{step.result}")
+        lines.append(
+            f"{step.name:<{width[0]}} {step.seconds:>{width[1]}.1f} {step.since_start:>{width[2]}.1f}  {mark}{step.result}"
+        )
     return "\n".join(lines)
 
 

@@ -18,7 +18,9 @@ from gpukit_sandbox.sandbox import Sandbox
 PROJECT: Final = "gpukit-drill"
 STACK: Final = "drill"
 BLOCK_DAYS: Final = 14
-_PROGRAM: Final = '"""The stack of the drill; written by `gpukit drill`."""\n\nfrom gpukit_components import deploy\n\ndeploy()\n'
+_PROGRAM: Final = (
+    '"""The stack of the drill; written by `gpukit drill`."""\n\nfrom gpukit_components import deploy\n\ndeploy()\n'
+)
 _QUIET: Final = ("--suppress-progress", "--suppress-permalink")
 
 
@@ -46,7 +48,11 @@ def plan_preset(preset: str, *, gpus: int | None, today: date) -> PresetStack:
     changes: dict[str, Any] = {"protect": False}
     plan = _plan(preset, changes, today)
     if plan.kind != "cluster" or not plan.pools:
-        raise PlanRefused(f"preset {preset} makes no cluster with GPUs", why=f"it is a {plan.kind}", fix="use multi-node, thousand-card or thousand-card-liquid")
+        raise PlanRefused(
+            f"preset {preset} makes no cluster with GPUs",
+            why=f"it is a {plan.kind}",
+            fix="use multi-node, thousand-card or thousand-card-liquid",
+        )
     if gpus is not None:
         changes["pools"] = {plan.pools[0].name: {"nodes": _nodes_for(plan, gpus)}}
         plan = _plan(preset, changes, today)
@@ -87,7 +93,9 @@ class StackUnderTest:
             "gpukit:preset": stack.preset,
             "gpukit:cluster": dict(stack.changes),
         }
-        (folder / f"Pulumi.{STACK}.yaml").write_text(yaml.safe_dump({"config": config}, sort_keys=False), encoding="utf-8")
+        (folder / f"Pulumi.{STACK}.yaml").write_text(
+            yaml.safe_dump({"config": config}, sort_keys=False), encoding="utf-8"
+        )
         self.engine = Engine(sandbox=box, project=folder, stack=STACK, output=words)
 
     def buy(self) -> list[str]:
@@ -123,7 +131,11 @@ def _plan(preset: str, changes: Mapping[str, Any], today: date) -> Plan:
     errors = [finding for finding in judge(result, today=today).findings if str(finding.severity) == "error"]
     if result.plan is None or errors:
         first = "; ".join(f"{finding.code} {finding.path}: {finding.problem}" for finding in errors[:3])
-        raise PlanRefused(f"preset {preset} cannot be planned", why=first or "it has no plan", fix="see `gpukit check --preset " + preset + "`")
+        raise PlanRefused(
+            f"preset {preset} cannot be planned",
+            why=first or "it has no plan",
+            fix="see `gpukit check --preset " + preset + "`",
+        )
     return result.plan
 
 

@@ -112,5 +112,7 @@ class Record:
             "numbers": self.numbers,
             "steps": [asdict(step) for step in self.steps],
             "utilization": self.utilization,
-            "pictures": [{"title": picture.title, "hosts": [asdict(host) for host in picture.hosts]} for picture in self.pictures],
+            "pictures": [
+                {"title": picture.title, "hosts": [asdict(host) for host in picture.hosts]} for picture in self.pictures
+            ],
         }

@@ -121,7 +121,10 @@ def replay(jobs: Sequence[TracedJob], queue: Queue, *, hosts: int, gpus_per_host
     free, broken = _free_gpus(lives.values(), hosts, gpus_per_host)
     free_time, broken_time = free_time + free * (DAY_SECONDS - clock), broken_time + broken * (DAY_SECONDS - clock)
     useful += sum(life.job.gpus * (DAY_SECONDS - life.started) for life in lives.values() if life.started is not None)
-    waits = sorted(((DAY_SECONDS if life.first_start is None else life.first_start) - life.job.submitted) / 60 for life in lives.values())
+    waits = sorted(
+        ((DAY_SECONDS if life.first_start is None else life.first_start) - life.job.submitted) / 60
+        for life in lives.values()
+    )
     whole = capacity * DAY_SECONDS
     return Outcome(
         jobs=len(jobs),

@@ -32,7 +32,9 @@ BUDGET_TO_RUNNING_SECONDS: Final = {"thousand-card": 90.0}
 """From nothing to the job over all GPUs, on two idle cores with the tools in the cache."""
 
 
-def run_drill(preset: str, *, gpus: int | None, say: Say, words: IO[str] | None = None, utilization: bool = False) -> Record:
+def run_drill(
+    preset: str, *, gpus: int | None, say: Say, words: IO[str] | None = None, utilization: bool = False
+) -> Record:
     """
     Run the whole drill and return its record; a broken promise is in the record, not raised.
 
@@ -63,7 +65,16 @@ def run_drill(preset: str, *, gpus: int | None, say: Say, words: IO[str] | None 
 
 
 class _Drill:
-    def __init__(self, box: Sandbox, stack: PresetStack, record: Record, say: Say, memory: MemoryWatch, words: IO[str] | None, utilization: bool) -> None:
+    def __init__(
+        self,
+        box: Sandbox,
+        stack: PresetStack,
+        record: Record,
+        say: Say,
+        memory: MemoryWatch,
+        words: IO[str] | None,
+        utilization: bool,
+    ) -> None:
         self.box, self.stack, self.record, self.say, self.memory, self.words = box, stack, record, say, memory, words
         self.utilization = utilization
         self.plan = stack.plan
@@ -105,7 +116,9 @@ class _Drill:
             teams = [TeamQueue(name=OWNER, gpus=self.plan.totals.gpus), TeamQueue(name=GUEST, gpus=0)]
             for manifest in render_queues(self.plan, teams):
                 self.cluster.api.apply(manifest)
-            self.cluster.wait(self._queues_active, what="both queues active", where="kubectl describe clusterqueue", seconds=30)
+            self.cluster.wait(
+                self._queues_active, what="both queues active", where="kubectl describe clusterqueue", seconds=30
+            )
             step.result = f"{OWNER} owns {self.plan.totals.gpus:,} GPUs, {GUEST} owns none"
 
     def _run_over_all(self) -> None:
@@ -122,7 +135,12 @@ class _Drill:
         with self.record.step("second team queued", self.say) as step:
             self.cluster.submit("borrow", GUEST, pods=half)
             reserved = self.cluster.wait(
-                lambda: found if (found := self.cluster.condition(GUEST, "borrow", "QuotaReserved"))["status"] == "False" and found["message"] else None,
+                lambda: (
+                    found
+                    if (found := self.cluster.condition(GUEST, "borrow", "QuotaReserved"))["status"] == "False"
+                    and found["message"]
+                    else None
+                ),
                 what=f"{GUEST}/borrow waiting with a reason",
                 where=f"workload of job borrow in {GUEST}",
                 seconds=30,
@@ -131,10 +149,18 @@ class _Drill:
         with self.record.step("second team borrows", self.say) as step:
             self.cluster.finish(OWNER, "all")
             self.cluster.wait_running(GUEST, "borrow", half, seconds=90)
-            borrowed = self.cluster.wait(lambda: self._borrowed(GUEST), what=f"{GUEST} shown as borrowing", where=f"clusterqueue {GUEST}", seconds=20)
+            borrowed = self.cluster.wait(
+                lambda: self._borrowed(GUEST),
+                what=f"{GUEST} shown as borrowing",
+                where=f"clusterqueue {GUEST}",
+                seconds=20,
+            )
             step.result = f"{half} nodes, {borrowed} GPUs borrowed from {OWNER}"
             if borrowed != half * self.cluster.pool.gpus_per_node:
-                raise PromiseBroken(f"{GUEST} borrows {borrowed} GPUs, not {half * self.cluster.pool.gpus_per_node}", where=f"clusterqueue {GUEST}")
+                raise PromiseBroken(
+                    f"{GUEST} borrows {borrowed} GPUs, not {half * self.cluster.pool.gpus_per_node}",
+                    where=f"clusterqueue {GUEST}",
+                )
         self.record.pictures.append(self.cluster.picture(f"{GUEST} borrows what {OWNER} leaves idle"))
         with self.record.step("owner takes back by preemption", self.say) as step:
             nodes = self.cluster.pool.nodes
@@ -142,27 +168,43 @@ class _Drill:
             self.cluster.wait_running(OWNER, "again", nodes, seconds=120)
             preempted = self.cluster.condition(GUEST, "borrow", "Preempted")
             if preempted["reason"] != "InCohortReclamation":
-                raise PromiseBroken(f"{GUEST}/borrow gave way for {preempted['reason'] or 'no reason'}", where=f"workload of job borrow in {GUEST}")
+                raise PromiseBroken(
+                    f"{GUEST}/borrow gave way for {preempted['reason'] or 'no reason'}",
+                    where=f"workload of job borrow in {GUEST}",
+                )
             if self.cluster.hosts_of(GUEST, "borrow"):
-                raise PromiseBroken(f"{GUEST}/borrow still runs beside the owner's job", where=f"kubectl -n {GUEST} get pods")
-            step.result = f"{GUEST}/borrow preempted ({preempted['reason']}) and queued again; {OWNER}/again on {nodes} nodes"
+                raise PromiseBroken(
+                    f"{GUEST}/borrow still runs beside the owner's job", where=f"kubectl -n {GUEST} get pods"
+                )
+            step.result = (
+                f"{GUEST}/borrow preempted ({preempted['reason']}) and queued again; {OWNER}/again on {nodes} nodes"
+            )
         self.record.pictures.append(self.cluster.picture(f"{OWNER} has taken its GPUs back"))
 
     def _lose_a_node(self) -> None:
         nodes = self.cluster.pool.nodes
         with self.record.step("a node fails", self.say) as step:
             lost = sorted(self.cluster.hosts_of(OWNER, "again"))[nodes // 2]
-            self.cluster.api.patch("v1", "Node", lost, {"metadata": {"annotations": {NODE_FAILS: "GPU has fallen off the bus (Xid 79)"}}})
+            self.cluster.api.patch(
+                "v1", "Node", lost, {"metadata": {"annotations": {NODE_FAILS: "GPU has fallen off the bus (Xid 79)"}}}
+            )
             # Without a spare node the gang cannot run: it leaves as a whole and waits, instead of holding the GPUs of the others.
             self.cluster.wait(
-                lambda: self.cluster.condition(OWNER, "again", "Evicted")["reason"] == "NodeFailures"
-                or self.cluster.condition(OWNER, "again", "Requeued")["reason"] == "NodeFailures",
+                lambda: (
+                    self.cluster.condition(OWNER, "again", "Evicted")["reason"] == "NodeFailures"
+                    or self.cluster.condition(OWNER, "again", "Requeued")["reason"] == "NodeFailures"
+                ),
                 what=f"{OWNER}/again requeued after node {lost} failed",
                 where=f"workload of job again in {OWNER}",
                 seconds=90,
                 explain=lambda: self.cluster.explain(OWNER, "again"),
             )
-            self.cluster.wait(lambda: lost not in self.cluster.hosts_of(OWNER, "again"), what="no pod left on the failed node", where=f"node {lost}", seconds=60)
+            self.cluster.wait(
+                lambda: lost not in self.cluster.hosts_of(OWNER, "again"),
+                what="no pod left on the failed node",
+                where=f"node {lost}",
+                seconds=60,
+            )
             self.record.pictures.append(self.cluster.picture(f"Node {lost} has failed"))
             step.result = f"{lost} NotReady; {OWNER}/again evicted as a whole and requeued"
         with self.record.step("the node is back", self.say) as step:
@@ -181,7 +223,9 @@ class _Drill:
             self.cluster.submit("one-rack", OWNER, pods=pods, level=level)
             racks = self._racks(self.cluster.wait_running(OWNER, "one-rack", pods, seconds=90))
             if len(racks) != 1:
-                raise PromiseBroken(f"the job is on {len(racks)} of {level}, not on one", where=f"kubectl -n {OWNER} get pods -o wide")
+                raise PromiseBroken(
+                    f"the job is on {len(racks)} of {level}, not on one", where=f"kubectl -n {OWNER} get pods -o wide"
+                )
             step.result = f"{pods} nodes of {racks[0]}, of {len(sizes)}"
         self.record.pictures.append(self.cluster.picture(f"A job that fits one {kind}"))
         self.cluster.finish(OWNER, "one-rack")
@@ -202,7 +246,9 @@ class _Drill:
                 raise PromiseBroken(f"{left} resources still stand in the stack", where="pulumi stack")
             step.result = "no resource stands"
         with self.record.step("leak audit", self.say) as step:
-            self.cluster.wait(lambda: not self.cluster.gpu_nodes(), what="all nodes gone", where="kubectl get nodes", seconds=60)
+            self.cluster.wait(
+                lambda: not self.cluster.gpu_nodes(), what="all nodes gone", where="kubectl get nodes", seconds=60
+            )
             after = world.describe_world(endpoint)
             leaks = [
                 f"{count - (self.before.get(region) or {}).get(kind, 0)} {kind} in {region}"
@@ -217,7 +263,11 @@ class _Drill:
     def _queues_active(self) -> bool:
         queues = self.cluster.api.list(KUEUE_API, "ClusterQueue")
         active = [
-            any(each["type"] == "Active" and each["status"] == "True" for each in (queue.get("status") or {}).get("conditions", [])) for queue in queues
+            any(
+                each["type"] == "Active" and each["status"] == "True"
+                for each in (queue.get("status") or {}).get("conditions", [])
+            )
+            for queue in queues
         ]
         return len(active) >= 2 and all(active)
 
@@ -233,7 +283,13 @@ class _Drill:
     def _racks(self, hosts: list[str]) -> list[str]:
         wanted = set(hosts)
         level = self.cluster.rack_level
-        return sorted({node["metadata"]["labels"][level] for node in self.cluster.gpu_nodes() if node["metadata"]["name"] in wanted})
+        return sorted(
+            {
+                node["metadata"]["labels"][level]
+                for node in self.cluster.gpu_nodes()
+                if node["metadata"]["name"] in wanted
+            }
+        )
 
 
 def _end(box: Sandbox, record: Record, say: Say, parts: list[Part]) -> None:
@@ -247,5 +303,3 @@ def _end(box: Sandbox, record: Record, say: Say, parts: list[Part]) -> None:
 
 def _parts(box: Sandbox) -> list[Part]:
     return [processes.part_from_json(each) for each in box.directory.read().get("parts", [])]
-
-

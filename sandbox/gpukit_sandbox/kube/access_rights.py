@@ -42,7 +42,7 @@ def cluster_bindings() -> "list[dict[str, Any]]":
 
 def namespace_bindings(grants: Iterable[tuple[str, str]]) -> "list[dict[str, Any]]":
     """Return the bindings of (policy ARN, namespace) pairs, without repetition."""
-    found: "list[dict[str, Any]]" = []
+    found: list[dict[str, Any]] = []
     for policy_arn, namespace in sorted(set(grants)):
         role = ROLES.get(policy_arn.rsplit("/", 1)[-1])
         if role is not None:

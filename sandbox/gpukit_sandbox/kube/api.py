@@ -97,7 +97,7 @@ class KubeApi:
         self, api_version: str, kind: str, *, namespace: str | None = None, labels: str = "", fields: str = ""
     ) -> "list[dict[str, Any]]":
         """Return all objects of a kind, page by page."""
-        found: "list[dict[str, Any]]" = []
+        found: list[dict[str, Any]] = []
         query = {
             "limit": str(PAGE_SIZE),
             **({"labelSelector": labels} if labels else {}),

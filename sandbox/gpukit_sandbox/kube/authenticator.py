@@ -52,7 +52,7 @@ def read_token(token: str, sts_endpoint: str) -> str:
         raise Refused("not an EKS token")
     body = token.removeprefix(PREFIX)
     try:
-        url = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)).decode("ascii")
+        url = base64.b64decode(body + "=" * (-len(body) % 4), altchars=b"-_", validate=True).decode("ascii")
     except (binascii.Error, UnicodeDecodeError) as problem:
         raise Refused("the token is not base64 of a URL") from problem
     address, expected = urlsplit(url), urlsplit(sts_endpoint)

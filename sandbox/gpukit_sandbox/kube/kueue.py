@@ -47,7 +47,7 @@ def read_sources() -> "list[dict[str, Any]]":
     """
     kept = tools.cached_path("kueue").parent / "manifests.json"
     if kept.is_file():
-        found: "list[dict[str, Any]]" = json.loads(kept.read_text(encoding="utf-8"))
+        found: list[dict[str, Any]] = json.loads(kept.read_text(encoding="utf-8"))
         return found
     import yaml
 
@@ -67,7 +67,7 @@ def render_objects(
 ) -> "list[dict[str, Any]]":
     """Return what the control plane needs before Kueue starts: namespace, certificate, definitions, webhooks that call 127.0.0.1."""
     bundle = base64.b64encode(certificates["ca.crt"]).decode()
-    objects: "list[dict[str, Any]]" = [
+    objects: list[dict[str, Any]] = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
         {
             "apiVersion": "v1",

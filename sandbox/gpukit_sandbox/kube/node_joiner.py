@@ -120,7 +120,7 @@ class NodeJoiner:
             return None
         regions = [region for region, kinds in world.describe_world(endpoint).items() if kinds.get("eks-clusters")]
         wanted: dict[str, dict[str, Any]] = {}
-        grants: "list[tuple[str, str]]" = []
+        grants: list[tuple[str, str]] = []
         for region in regions:
             found = _Region(endpoint, region)
             wanted.update({node["metadata"]["name"]: node for node in found.nodes(self.version)})
