@@ -8,8 +8,12 @@ import io
 import sys
 import traceback
 from collections.abc import Callable, Iterable
+from functools import cache
+from importlib import import_module
 from typing import Any, Final
 
+from moto.core.responses import BaseResponse
+from moto.core.utils import camelcase_to_underscores
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
 from gpukit_sandbox.cloud import admin, faults, images, model_rules
@@ -91,7 +95,9 @@ class Cloud:
         return self.ask_moto(call)
 
     def ask_moto(self, call: ApiCall) -> tuple[int, dict[str, str], bytes]:
-        """Return moto's own answer to a call."""
+        """Return moto's own answer to a call. Raises NotImplemented where moto has no such action, before it can answer something else."""
+        if not moto_has(call.service, call.operation):
+            raise not_implemented(call.service, call.operation)
         environ = {**call.environ, "wsgi.input": io.BytesIO(call.body)}
         answer: dict[str, Any] = {}
 
@@ -100,7 +106,7 @@ class Cloud:
             answer["headers"] = dict(headers)
 
         content = b"".join(self.moto(environ, start_response))
-        if answer["status"] == 404 and not content:
+        if answer["status"] == 404 and not content and environ.get("REQUEST_METHOD") != "HEAD":
             raise not_implemented(call.service, call.operation)
         return answer["status"], answer["headers"], content
 
@@ -112,10 +118,24 @@ class Cloud:
         return render_error(error, protocol=protocol, service=service, model=model, request_id=request_id)
 
 
+@cache
+def moto_has(service: str, operation: str) -> bool:
+    """Tell whether moto answers an operation. S3's are routed by its own tables, so that they are asked."""
+    if service == "s3":
+        return True
+    responses = import_module(f"moto.{service.replace('-', '')}.responses") if service in _IN_MOTO else None
+    method = camelcase_to_underscores(operation)
+    classes = [each for each in vars(responses).values() if isinstance(each, type) and issubclass(each, BaseResponse)] if responses else []
+    return any(hasattr(each, method) for each in classes)
+
+
+_IN_MOTO: Final = frozenset(
+    {"ec2", "iam", "kms", "logs", "cloudwatch", "budgets", "sns", "ssm", "ecr", "efs", "sts", "autoscaling", "eks", "fsx", "resourcegroupstaggingapi"}
+)
+
+
 def load_parts() -> None:
     """Import every module that registers actions and rules."""
-    from importlib import import_module
-
     for part in PARTS:
         import_module(f"gpukit_sandbox.cloud.{part}")
 
@@ -143,6 +163,7 @@ PARTS: Final[tuple[str, ...]] = (
     "fsx_file_systems",
     "fsx_associations",
     "policy_rules",
+    "ec2_network_actions",
     "kms_rules",
     "s3_rules",
     "monitoring_rules",
