@@ -250,11 +250,13 @@ def make_plan(
         catalog=catalog,
     )
     used_images = {image.name: image for image in images.by_pool.values()}
+    # an existing cluster buys nothing, so it uses none of the account's limits
+    bought = kind != "existing-cluster"
     limits = compute_limits(
-        pools=gpu_pools,
-        helper_pools=helpers,
+        pools=gpu_pools if bought else (),
+        helper_pools=helpers if bought else (),
         network=network,
-        storage=storage,
+        storage=storage if bought else (),
         kubernetes=kubernetes,
         images=tuple(used_images[name] for name in sorted(used_images)),
         catalog=catalog,

@@ -81,6 +81,7 @@ RULE_MODULES: Final[dict[str, str]] = {
     "GK4013": "durable_role_on_scratch",
     "GK4014": "backup_not_possible",
     "GK4015": "local_disks_missing",
+    "GK4016": "storage_outlives_stack",
     "GK5003": "precision_not_on_gpu",
     "GK5004": "architecture_differs",
     "GK5005": "driver_not_for_gpu",

@@ -9,6 +9,9 @@ from gpukit.finding import Finding, Severity
 def check(context: CheckContext) -> Iterator[Finding]:
     """Yield a finding for each pool and zone that is not known to fit together."""
     catalog, region = context.catalog, context.plan.region
+    if context.plan.kind == "existing-cluster":
+        # its nodes are there already, in whatever hall
+        return
     for pool in context.plan.pools:
         zones = dict.fromkeys(zone for group in pool.node_groups for zone in group.availability_zones)
         types = dict.fromkeys(name for group in pool.node_groups for name in group.instance_types)

@@ -253,3 +253,18 @@ pools:
 """
 
     assert "GK1013" not in codes_of(text)
+
+
+def test_an_existing_cluster_is_asked_for_nothing_that_is_bought(judge_text: Callable[..., Judgement]) -> None:
+    """Nothing is bought there: no quota, no offering, no budget, no AWS zone."""
+    text = """
+kind: existing-cluster
+kubernetes: {context: hall}
+cooling_zones:
+  hall-a: {method: liquid, racks: 4, envelope_kw: 400}
+pools:
+  train: {instance_type: p5.48xlarge, nodes: 8, cooling_zone: hall-a}
+"""
+    judged = judge_text(text)
+
+    assert {finding.code for finding in judged.findings} == {"GK1015"}
