@@ -76,7 +76,12 @@ def free_instances(region: str, record: Mapping[str, Any]) -> int:
     """Return how many instances of a reservation are not in use."""
     from gpukit_sandbox.cloud.ec2_launches import live_instances
 
-    used = sum(1 for each in live_instances(region) if getattr(each, "capacity_reservation_id", None) == record["CapacityReservationId"])
+    # A stopped instance gives its place back. Source: EC2 User Guide, using Capacity Reservations.
+    used = sum(
+        1
+        for each in live_instances(region)
+        if getattr(each, "capacity_reservation_id", None) == record["CapacityReservationId"] and each.state not in ("stopped", "stopping")
+    )
     return int(record["TotalInstanceCount"]) - used
 
 

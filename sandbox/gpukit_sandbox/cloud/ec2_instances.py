@@ -181,6 +181,9 @@ class CloudInstance(Instance):
             return InstanceState("terminated", 48)
         for interface in list(self.nics.values()):
             interface.stop()
+            for address in self.ec2_backend.addresses:
+                if address.eni is interface or address.instance is self:
+                    address.eni = address.instance = address.association_id = None
             if interface.delete_on_termination:
                 interface.delete()
             else:

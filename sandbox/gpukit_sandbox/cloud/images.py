@@ -238,6 +238,8 @@ def ensure_images(world: World, region: str) -> None:
         return
     seeded["seeded"] = True
     backend = get_backend("ec2")[ACCOUNT_ID][region]
+    for vpc in backend.vpcs.values():
+        let_default_group_reach_itself(backend, vpc.id)
     for each in public_images():
         identifier = image_id(region, each.name)
         backend.amis[identifier] = CloudImage(
@@ -251,6 +253,13 @@ def ensure_images(world: World, region: str) -> None:
             alias="amazon",
             public=True,
         )
+
+
+def let_default_group_reach_itself(backend: Any, vpc_id: str) -> None:
+    """Give the default group of a VPC the rule that AWS gives it and moto does not: everything from its own members."""
+    group = backend.get_default_security_group(vpc_id)
+    if group is not None and not group.ingress_rules:
+        backend.authorize_security_group_ingress(group.id, "-1", None, None, [], source_groups=[{"GroupId": group.id}])
 
 
 def eks_image(region: str, kubernetes: str, ami_type: str, release: str | None = None) -> tuple[str, str]:

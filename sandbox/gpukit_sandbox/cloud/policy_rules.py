@@ -160,11 +160,12 @@ def is_service_principal(name: str) -> bool:
     if match is None:
         return False
     labels = [each for each in match.group(1).split(".") if not re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d", each)]
-    return bool(labels) and (labels[-1] in _services() or labels[0] in _services())
+    return bool(labels) and (labels[-1] in service_names() or labels[0] in service_names())
 
 
 @cache
-def _services() -> frozenset[str]:
+def service_names() -> frozenset[str]:
+    """Return the labels that services have in principals and endpoints."""
     import botocore.session
 
     session = botocore.session.get_session()
