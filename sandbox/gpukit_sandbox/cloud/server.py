@@ -149,6 +149,7 @@ PARTS: Final[tuple[str, ...]] = (
     "ec2_capacity",
     "ec2_volumes",
     "ec2_templates",
+    "ec2_tags",
     "ec2_launches",
     "ec2_topology",
     "resource_groups",
@@ -170,6 +171,7 @@ PARTS: Final[tuple[str, ...]] = (
     "budgets",
     "ecr_rules",
     "efs_rules",
+    "efs_policies",
     "imagebuilder",
     "imagebuilder_runs",
 )
