@@ -1,5 +1,6 @@
 """Codes and pages belong together: each code has a page, each page an example that gives out exactly its code."""
 
+import importlib.util
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -100,3 +101,15 @@ def test_a_code_never_leads_out_of_the_folder_of_pages(code: str) -> None:
 def test_there_are_at_least_45_rules_over_seven_subjects() -> None:
     assert len(load_rules()) >= 45
     assert {code[2] for code in RULE_MODULES} == set("1234567")
+
+
+def test_the_index_page_lists_every_code(request: pytest.FixtureRequest) -> None:
+    spec = importlib.util.spec_from_file_location("make_code_index", ROOT / "scripts" / "make_code_index.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    if request.config.getoption("--update-golden"):
+        script.FILE.write_text(script.render_index(), encoding="utf-8")
+
+    assert script.FILE.read_text(encoding="utf-8") == script.render_index(), "run scripts/make_code_index.py"
