@@ -21,8 +21,8 @@ def render_index() -> str:
     lines = [
         "# Codes",
         "",
-        "Made by `scripts/make_code_index.py`. `gpukit explain GK2030` prints a page. The level is the usual one: some rules",
-        "say less or more, as their page tells. Accept a finding with its reason under `suppress:` in the stack file.",
+        "Made by `scripts/make_code_index.py`. `gpukit explain GK2030` prints a page. The level is the usual one: some",
+        "rules say less or more, as their page tells. Accept a finding with its reason under `suppress:`.",
     ]
     for digit, subject in SUBJECTS.items():
         lines += ["", f"## {subject}", "", "| code | level | what is wrong |", "|---|---|---|"]
