@@ -130,7 +130,7 @@ def moto_has(service: str, operation: str) -> bool:
 
 
 _IN_MOTO: Final = frozenset(
-    {"ec2", "iam", "kms", "logs", "cloudwatch", "budgets", "sns", "ssm", "ecr", "efs", "sts", "autoscaling", "eks", "fsx", "resourcegroupstaggingapi"}
+    {"ec2", "iam", "kms", "logs", "cloudwatch", "sns", "ssm", "ecr", "efs", "sts", "autoscaling", "eks", "fsx", "resourcegroupstaggingapi"}
 )
 
 
@@ -171,7 +171,8 @@ PARTS: Final[tuple[str, ...]] = (
     "budgets",
     "ecr_rules",
     "efs_rules",
-    "efs_policies",
+    "budgets",
+    "service_gaps",
     "imagebuilder",
     "imagebuilder_runs",
 )
