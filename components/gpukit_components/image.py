@@ -1,5 +1,6 @@
 """`FrameworkImage`: one pinned software layer of nodes, never "the newest"."""
 
+from dataclasses import replace
 from typing import NotRequired, Self, TypedDict, cast
 
 import pulumi
@@ -60,7 +61,8 @@ class FrameworkImage(pulumi.ComponentResource):
         if planned is None:
             from gpukit_components.alone import plan_image
 
-            planned = plan_image(name, args)
+            # Alone, the component's name is the image's.
+            planned = replace(plan_image(name, args), name=name)
         if planned.source == "built":
             raise pulumi.InputPropertyError(
                 f"images.{planned.name}.build",

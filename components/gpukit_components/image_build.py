@@ -1,5 +1,6 @@
 """The pipeline that builds an image of one's own, and the repository of its container."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
@@ -17,6 +18,9 @@ BUILDER_RIGHTS = {
     "builder": "EC2InstanceProfileForImageBuilder",
 }
 """What a builder instance may do. Source: Image Builder User Guide, "Configuration requirements", 2026-08."""
+
+_NAME = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(-[a-z0-9]+)*")
+"""Stricter than the rule of ECR, so that repository, recipe and components can share one name."""
 
 
 class FrameworkImageBuildArgs(TypedDict):
@@ -47,6 +51,12 @@ class ImageBuilds:
 
 def plan_builds(image: ImagePlan, wish: FrameworkImageBuildArgs, *, region: str | None = None) -> ImageBuilds:
     """Return both builds; InputPropertyError for a parent or package that can move."""
+    if not _NAME.fullmatch(image.name):
+        raise pulumi.InputPropertyError(
+            "build",
+            f"the image is called {image.name!r}, and its repository takes that name: lower-case letters and digits, "
+            "with single hyphens between them, at most 64 characters",
+        )
     packages = wish.get("packages") or {}
     try:
         return ImageBuilds(
@@ -67,6 +77,9 @@ def build_image(
     import pulumi_aws as aws
 
     opts = pulumi.ResourceOptions(parent=parent)
+    # A new version stands beside the old one, which cannot go while recipe or pipeline still point at it; because the
+    # name stays, the provider would delete first.
+    versioned = pulumi.ResourceOptions(parent=parent, delete_before_replace=False)
     plan, tags = plans.ami, dict(wish.get("tags") or {})
     components = [
         aws.imagebuilder.Component(
@@ -77,7 +90,7 @@ def build_image(
             platform=plan.platform,
             data=item.data,
             tags=tags,
-            opts=opts,
+            opts=versioned,
         )
         for item in plan.components
     ]
@@ -102,7 +115,7 @@ def build_image(
         # The agent stays: the image is reached by Session Manager only.
         systems_manager_agent={"uninstall_after_build": False},
         tags=tags,
-        opts=opts,
+        opts=versioned,
     )
     pipeline = aws.imagebuilder.ImagePipeline(
         f"{name}-pipeline",

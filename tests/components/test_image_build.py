@@ -101,3 +101,9 @@ def test_without_build_nothing_is_built(recorded: Callable[..., Recorder]) -> No
 def test_a_parent_that_can_move_is_refused_before_anything_exists(recorded: Callable[..., Recorder]) -> None:
     with pytest.raises(pulumi.InputPropertyError, match="parent image `ubuntu`"):
         build(recorded, parent_image="ubuntu")
+
+
+@pytest.mark.parametrize("name", ["MyImage", "my_image", "-image", "a" * 65])
+def test_a_name_that_no_repository_can_have_is_refused(recorded: Callable[..., Recorder], name: str) -> None:
+    with pytest.raises(pulumi.InputPropertyError, match="its repository takes that name"):
+        build(recorded, replace(IMAGE, name=name))
