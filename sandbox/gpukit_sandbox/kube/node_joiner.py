@@ -26,7 +26,9 @@ LOOK_SECONDS: Final = 0.5
 LOOK_ANYWAY_SECONDS: Final = 20.0
 """Bindings of namespaces that appear later need no change in the cloud."""
 WORKERS: Final = 6
-TOPOLOGY_PAGE: Final = 100
+PAGE: Final = 100
+"""Instances in one question: the most that DescribeInstanceTopology takes."""
+_LIVING: Final = ("Pending", "InService")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,6 +180,7 @@ class _Region:
         self.region = region
         self.eks = _client("eks", endpoint, region)
         self.ec2 = _client("ec2", endpoint, region)
+        self.autoscaling = _client("autoscaling", endpoint, region)
         self.clusters: list[str] = self.eks.list_clusters()["clusters"]
 
     def nodes(self, version: str) -> Iterator[dict[str, Any]]:
@@ -187,17 +190,18 @@ class _Region:
             for page in self.eks.get_paginator("list_nodegroups").paginate(clusterName=cluster)
             for name in page["nodegroups"]
         }
-        if not groups:
-            return
-        topology: dict[str, dict[str, Any]] | None = None
-        for instance in self._instances():
-            tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags") or []}
-            group = groups.get((tags.get("eks:cluster-name", ""), tags.get("eks:nodegroup-name", "")))
-            if group is None or group["status"] == "DELETING":
+        members = {
+            identifier: group
+            for group in groups.values()
+            if group["status"] != "DELETING"
+            for identifier in self._members(group)
+        }
+        self._learn(list(members))
+        for identifier, group in members.items():
+            known = _SEEN.get(identifier)
+            if known is None:
                 continue
-            if topology is None:
-                topology = self._topology()
-            place = topology.get(instance["InstanceId"], {})
+            instance, place = known
             yield render_node(
                 {**instance, "_root_gib": self._root_gib(group)},
                 group,
@@ -221,27 +225,37 @@ class _Region:
                         found += [(each["policyArn"], namespace) for namespace in scope.get("namespaces") or []]
         return found
 
-    def _instances(self) -> Iterator[dict[str, Any]]:
-        wanted = [
-            {"Name": "instance-state-name", "Values": ["running", "pending"]},
-            {"Name": "tag-key", "Values": ["eks:nodegroup-name"]},
-        ]
-        for page in self.ec2.get_paginator("describe_instances").paginate(Filters=wanted):
-            for reservation in page["Reservations"]:
-                yield from reservation["Instances"]
+    def _members(self, group: Mapping[str, Any]) -> list[str]:
+        """Return the ids of a node group's instances: from its Auto Scaling group, which costs little to ask."""
+        names = [each["name"] for each in (group.get("resources") or {}).get("autoScalingGroups", [])]
+        if not names:
+            return []
+        found = self.autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=names)["AutoScalingGroups"]
+        return [each["InstanceId"] for one in found for each in one["Instances"] if each["LifecycleState"] in _LIVING]
 
-    def _topology(self) -> dict[str, dict[str, Any]]:
+    def _learn(self, identifiers: list[str]) -> None:
+        """Describe instances that are new: what a node shows of its instance never changes, and 17 interfaces each are long to tell."""
+        new = [each for each in identifiers if each not in _SEEN]
+        for start in range(0, len(new), PAGE):
+            page = new[start : start + PAGE]
+            places = self._topology(page)
+            for reservation in self.ec2.describe_instances(InstanceIds=page)["Reservations"]:
+                for instance in reservation["Instances"]:
+                    if instance["State"]["Name"] in ("pending", "running"):
+                        _SEEN[instance["InstanceId"]] = (instance, places.get(instance["InstanceId"], {}))
+        for gone in set(_SEEN) - set(identifiers):
+            if _SEEN[gone][0]["Placement"]["AvailabilityZone"].startswith(self.region):
+                del _SEEN[gone]
+
+    def _topology(self, identifiers: list[str]) -> dict[str, dict[str, Any]]:
         from botocore.exceptions import ClientError
 
-        found = {}
         try:
-            for page in self.ec2.get_paginator("describe_instance_topology").paginate(
-                PaginationConfig={"PageSize": TOPOLOGY_PAGE}
-            ):
-                found.update({each["InstanceId"]: each for each in page["Instances"]})
+            found = self.ec2.describe_instance_topology(InstanceIds=identifiers)["Instances"]
         except ClientError as refusal:
             print(f"no network topology: {refusal}", flush=True)
-        return found
+            return {}
+        return {each["InstanceId"]: each for each in found}
 
     def _root_gib(self, group: Mapping[str, Any]) -> int:
         template = group.get("launchTemplate")
@@ -250,6 +264,7 @@ class _Region:
         return _root_of_template(self.ec2, template["id"], str(template.get("version") or "$Default"))
 
 
+_SEEN: Final[dict[str, tuple[dict[str, Any], dict[str, Any]]]] = {}
 _HARDWARE: Final[dict[str, Any]] = {}
 _TEMPLATES: Final[dict[tuple[str, str], int]] = {}
 
