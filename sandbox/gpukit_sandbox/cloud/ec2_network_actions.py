@@ -257,7 +257,6 @@ def create_vpc_endpoint(call: ApiCall) -> dict[str, Any]:
         interface._group_set = list(groups)
         interface.requester_managed, interface.status, interface.interface_type = True, "in-use", "vpc_endpoint"
         interface.description = f"VPC Endpoint Interface {endpoint.id}"
-    endpoint.owner_id = backend.account_id
     return {"VpcEndpoint": endpoint}
 
 

@@ -25,6 +25,7 @@ SERVICE_BY_SIGNING_NAME: Final = {
     "ecr": "ecr",
     "eks": "eks",
     "elasticfilesystem": "efs",
+    "events": "events",
     "fsx": "fsx",
     "iam": "iam",
     "imagebuilder": "imagebuilder",
@@ -33,6 +34,7 @@ SERVICE_BY_SIGNING_NAME: Final = {
     "monitoring": "cloudwatch",
     "resource-groups": "resource-groups",
     "s3": "s3",
+    "scheduler": "scheduler",
     "servicequotas": "service-quotas",
     "sns": "sns",
     "ssm": "ssm",
@@ -114,7 +116,7 @@ def read_call(environ: dict[str, Any], body: bytes, world: World) -> ApiCall:
         raise AwsError("InvalidAction" if call.protocol in ("ec2", "query") else "UnknownOperationException", f"The action {operation} is not valid for this web service.") from problem
     if service == "s3" and operation in ("PutObject", "UploadPart"):
         # The body is data, often in signed chunks: moto reads it, no rule needs it.
-        call.params = {name: value for name, value in uri_match.items()}
+        call.params = dict(uri_match.items())
         return call
     parser = PROTOCOL_PARSERS[call.protocol](call.operation_model)
     call.params = (
