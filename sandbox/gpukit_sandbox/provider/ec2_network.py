@@ -535,9 +535,15 @@ class VpcDhcpOptions(Ec2Resource):
     def create_params(self, calls: Calls, inputs: Properties) -> dict[str, Any]:
         """Write the options as keys and values."""
         params = super().create_params(calls, inputs)
+        params.pop("TagSpecifications", None)
         stated = {key: inputs[name] for name, key in self._keys.items() if inputs.get(name)}
         params["DhcpConfigurations"] = [{"Key": k, "Values": v if isinstance(v, list) else [str(v)]} for k, v in stated.items()]
         return params
+
+    def settle(self, calls: Calls, resource_id: str, inputs: Properties, *, old: Properties | None = None) -> None:
+        """Tag it in a call of its own: moto drops the tags of the create call."""
+        if self.all_tags(calls, inputs):
+            self.tagging.change(calls, "ec2", resource_id, {}, self.all_tags(calls, inputs))
 
     def extra(self, calls: Calls, resource_id: str, item: dict[str, Any], state: Properties) -> Properties:
         """Read the options back."""
