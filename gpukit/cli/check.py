@@ -1,7 +1,9 @@
 """`gpukit check`: every costly mistake before any cloud call, all at once."""
 
 import json
+import os
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,6 +24,7 @@ from gpukit.cli.inputs import (
 from gpukit.cli.output import exit_code
 
 if TYPE_CHECKING:
+    from gpukit.finding import Finding
     from gpukit.judge import Judgement
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -70,9 +73,37 @@ def check(
     # as settings, so that the plan's own limits table is made of them too
     own_sets = [f"limits.{name}={value}" for name, value in own.items()]
     result = plan_input(file, preset, stack, [*own_sets, *(sets or [])], day)
-    judgement = judge(result, today=day, deploying=deploying, limits=own)
-    sys.stdout.write(_render(Format.JSON if as_json else form, judgement, result.input.file))
+    chosen = Format.JSON if as_json else form
+    judgement = _with_near_paths(judge(result, today=day, deploying=deploying, limits=own), _root(chosen))
+    file_shown = _near(result.input.file, _root(chosen)) if result.input.file else None
+    sys.stdout.write(_render(chosen, judgement, file_shown))
     raise typer.Exit(exit_code(judgement.findings, unreadable=result.unreadable))
+
+
+def _root(form: Format) -> Path:
+    """Return the folder that paths are shown from: a pipeline's checkout for what it reads, else the current one."""
+    checkout = os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR")
+    return Path(checkout) if checkout and form in (Format.SARIF, Format.GITHUB) else Path.cwd()
+
+
+def _near(file: str, root: Path) -> str:
+    """Return a file's path from the root where it lies in it; else as it was given."""
+    whole = Path(file).absolute()
+    return whole.relative_to(root).as_posix() if whole.is_relative_to(root) else file
+
+
+def _with_near_paths(judgement: "Judgement", root: Path) -> "Judgement":
+    def shown(finding: "Finding") -> "Finding":
+        place = finding.position
+        if place is None or place.file.startswith("presets/"):
+            return finding
+        return finding.at(replace(place, file=_near(place.file, root)))
+
+    return replace(
+        judgement,
+        findings=tuple(shown(finding) for finding in judgement.findings),
+        suppressed=tuple(replace(item, finding=shown(item.finding)) for item in judgement.suppressed),
+    )
 
 
 def _render(form: Format, judgement: "Judgement", file: str | None) -> str:
