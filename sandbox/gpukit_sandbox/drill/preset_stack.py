@@ -25,7 +25,13 @@ _QUIET: Final = ("--suppress-progress", "--suppress-permalink")
 
 
 class PlanRefused(SandboxError):
-    """The preset, as the drill changes it, has errors. Exit code 1."""
+    """There is no such preset, or none that a drill can be made of. Exit code 2."""
+
+    exit_code = 2
+
+
+class PlanHasErrors(PlanRefused):
+    """The preset is read, and its plan has errors. Exit code 1."""
 
     exit_code = 1
 
@@ -131,7 +137,7 @@ def _plan(preset: str, changes: Mapping[str, Any], today: date) -> Plan:
     errors = [finding for finding in judge(result, today=today).findings if str(finding.severity) == "error"]
     if result.plan is None or errors:
         first = "; ".join(f"{finding.code} {finding.path}: {finding.problem}" for finding in errors[:3])
-        raise PlanRefused(
+        raise (PlanRefused if result.unreadable or result.plan is None else PlanHasErrors)(
             f"preset {preset} cannot be planned",
             why=first or "it has no plan",
             fix="see `gpukit check --preset " + preset + "`",
