@@ -260,6 +260,21 @@ def create_vpc_endpoint(call: ApiCall) -> dict[str, Any]:
     return {"VpcEndpoint": endpoint}
 
 
+@action("ec2", "ModifyVpcEndpoint")
+def modify_vpc_endpoint(call: ApiCall) -> dict[str, Any]:
+    """Change it; a gateway endpoint's routes follow its tables, which moto leaves out."""
+    backend = backend_of(call.region)
+    answer = call.moto()
+    endpoint = backend.vpc_end_points.get(call.params.get("VpcEndpointId"))
+    prefix_list = getattr(endpoint, "destination_prefix_list_id", None)
+    if prefix_list:
+        for table in call.params.get("AddRouteTableIds") or []:
+            backend.create_route(table, None, destination_prefix_list_id=prefix_list, gateway_id=endpoint.id)
+        for table in call.params.get("RemoveRouteTableIds") or []:
+            backend.delete_route(table, prefix_list)
+    return answer
+
+
 @action("ec2", "DeleteVpcEndpoints")
 def delete_vpc_endpoints(call: ApiCall) -> dict[str, Any]:
     """Delete endpoints with their interfaces or routes; what does not exist is told, not raised."""
