@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-
 from gpukit_sandbox.cloud import hardware
 from gpukit_sandbox.cloud.ec2_capacity import find_reservation
 from gpukit_sandbox.cloud.ec2_launch_rules import check_architecture, check_launch, find_image, find_subnet

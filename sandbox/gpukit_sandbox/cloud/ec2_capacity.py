@@ -127,7 +127,7 @@ def seed_reservation(world: World, wanted: Mapping[str, Any]) -> dict[str, Any]:
     if hardware.describe_type(instance_type) is None:
         raise AwsError("InvalidParameterValue", f"Invalid value '{instance_type}' for InstanceType.")
     is_block = bool(wanted.get("capacity_block", False))
-    record = _new_record(
+    return _new_record(
         world,
         region,
         identifier=str(wanted["id"]),
@@ -141,7 +141,6 @@ def seed_reservation(world: World, wanted: Mapping[str, Any]) -> dict[str, Any]:
         reservation_type="capacity-block" if is_block else "default",
         group_arn=find_group(world, region, str(wanted["placement_group"]))["GroupArn"] if wanted.get("placement_group") else None,
     )
-    return record
 
 
 @rule("ec2", "CreateCapacityReservation", source=_RESERVATION_DOC)

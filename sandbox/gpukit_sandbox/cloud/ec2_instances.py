@@ -273,5 +273,4 @@ def require_address(addresses: Iterator[str], subnet: Any) -> str:
 def _shown_specification(specification: Mapping[str, Any] | None) -> dict[str, Any]:
     if not specification:
         return {"CapacityReservationPreference": "open"}
-    shown = {key: value for key, value in specification.items() if value}
-    return shown
+    return {key: value for key, value in specification.items() if value}

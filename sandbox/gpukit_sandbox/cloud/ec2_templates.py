@@ -44,8 +44,7 @@ def find_template(world: World, region: str, reference: Mapping[str, Any]) -> di
         return found
     for template in table.values():
         if template["LaunchTemplateName"] == name:
-            found = template
-            return found
+            return template
     raise AwsError(
         "InvalidLaunchTemplateName.NotFoundException", f"The specified launch template, with template name {name}, does not exist."
     )

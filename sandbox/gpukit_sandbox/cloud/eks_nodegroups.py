@@ -7,7 +7,18 @@ from typing import Any, Final
 from gpukit_sandbox.cloud import autoscaling, hardware
 from gpukit_sandbox.cloud.ec2_launches import backend_of
 from gpukit_sandbox.cloud.ec2_templates import find_template, find_version
-from gpukit_sandbox.cloud.eks_clusters import bad, begin, check_role, check_tags, find_cluster, minor, require_active, settle, subnets_of, update_id
+from gpukit_sandbox.cloud.eks_clusters import (
+    bad,
+    begin,
+    check_role,
+    check_tags,
+    find_cluster,
+    minor,
+    require_active,
+    settle,
+    subnets_of,
+    update_id,
+)
 from gpukit_sandbox.cloud.errors import AwsError
 from gpukit_sandbox.cloud.images import KUBERNETES_VERSIONS, eks_image
 from gpukit_sandbox.cloud.quotas import quota

@@ -272,9 +272,9 @@ def _check_changes(call: ApiCall, record: Mapping[str, Any], params: Mapping[str
     fsx_rules.check_squash(wanted.get("RootSquashConfiguration"))
     fsx_rules.check_log(wanted.get("LogConfiguration"))
     version = params.get("FileSystemTypeVersion")
-    if version is not None:
-        if version not in fsx_rules.VERSIONS or fsx_rules.VERSIONS.index(version) <= fsx_rules.VERSIONS.index(record["FileSystemTypeVersion"]):
-            raise bad(f"FileSystemTypeVersion can only be raised, from {record['FileSystemTypeVersion']}.")
+    newer = fsx_rules.VERSIONS[fsx_rules.VERSIONS.index(record["FileSystemTypeVersion"]) + 1 :]
+    if version is not None and version not in newer:
+        raise bad(f"FileSystemTypeVersion can only be raised, from {record['FileSystemTypeVersion']}.")
     return capacity is not None or throughput is not None or bool(metadata)
 
 

@@ -14,8 +14,7 @@ from gpukit.catalog import load_catalog
 
 def describe_type(name: str) -> dict[str, Any] | None:
     """Return what DescribeInstanceTypes says of a type; None when EC2 has no such type."""
-    found = INSTANCE_TYPES.get(name) or _ultraserver_types().get(name) or _modelled_type(name)
-    return found
+    return INSTANCE_TYPES.get(name) or _ultraserver_types().get(name) or _modelled_type(name)
 
 
 def all_types() -> tuple[str, ...]:

@@ -173,7 +173,7 @@ def recipe_is_valid(call: ApiCall) -> None:
 def check_parent(call: ApiCall, parent: str) -> str:
     """Return the id of the AMI that a recipe starts from. Raises InvalidParameterValueException."""
     backend = backend_of(call.region)
-    if parent.startswith("ami-") or parent.startswith("ssm:"):
+    if parent.startswith(("ami-", "ssm:")):
         try:
             return str(find_image(backend, parent.replace("ssm:", "resolve:ssm:", 1) if parent.startswith("ssm:") else parent).id)
         except AwsError as problem:

@@ -6,7 +6,17 @@ from typing import Any, Final
 
 from gpukit_sandbox.cloud.ec2_launches import backend_of
 from gpukit_sandbox.cloud.errors import AwsError
-from gpukit_sandbox.cloud.imagebuilder import IMAGES, PIPELINES, bad, check_dry_run, check_parent, find, shown, slug, stamp
+from gpukit_sandbox.cloud.imagebuilder import (
+    IMAGES,
+    PIPELINES,
+    bad,
+    check_dry_run,
+    check_parent,
+    find,
+    shown,
+    slug,
+    stamp,
+)
 from gpukit_sandbox.cloud.images import CloudImage
 from gpukit_sandbox.cloud.registry import action, rule
 from gpukit_sandbox.cloud.requests import ApiCall

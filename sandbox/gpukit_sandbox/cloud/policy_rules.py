@@ -21,13 +21,7 @@ _IAM_DOC: Final = "IAM User Guide, IAM and STS quotas; IAM JSON policy elements:
 _SERVICE: Final = re.compile(r"([a-z0-9-]+(?:\.[a-z0-9-]+)*)\.amazonaws\.com(\.cn)?")
 _MORE_SERVICES: Final = frozenset(
     # Principals whose last label is no endpoint prefix of botocore. Source: IAM User Guide and the services' own guides.
-    "amplify apidestinations application-autoscaling autoscaling aws-artifact backup-gateway billingconductor budgets chatbot cloudtrail codedeploy config "
-    "costalerts costoptimizationhub datapipeline delivery directconnect discovery dlm ecs-tasks edgelambda eks-fargate eks-fargate-pods eks-nodegroup "
-    "elasticmapreduce events export fis fms guardduty health imagebuilder imageexport inspector2 lambda license-manager logs macie monitoring "
-    "network-firewall opensearchservice ops organizations osis pods quicksight reachabilityanalyzer resource-explorer-2 s3 sagemaker scheduler securityhub "
-    "serverlessrepo ses shield spot spotfleet ssm ssm-incidents sso states storagegateway streams support textract transcribe transitgateway "
-    "trustedadvisor vmie vpc-flow-logs vpc-lattice wafv2 worklink workspaces replication networkmanager malware-protection-plan "
-    "infrastructure ec2-capacity-reservations ec2.application-autoscaling eks-pods".split()
+    ["amplify", "apidestinations", "application-autoscaling", "autoscaling", "aws-artifact", "backup-gateway", "billingconductor", "budgets", "chatbot", "cloudtrail", "codedeploy", "config", "costalerts", "costoptimizationhub", "datapipeline", "delivery", "directconnect", "discovery", "dlm", "ecs-tasks", "edgelambda", "eks-fargate", "eks-fargate-pods", "eks-nodegroup", "elasticmapreduce", "events", "export", "fis", "fms", "guardduty", "health", "imagebuilder", "imageexport", "inspector2", "lambda", "license-manager", "logs", "macie", "monitoring", "network-firewall", "opensearchservice", "ops", "organizations", "osis", "pods", "quicksight", "reachabilityanalyzer", "resource-explorer-2", "s3", "sagemaker", "scheduler", "securityhub", "serverlessrepo", "ses", "shield", "spot", "spotfleet", "ssm", "ssm-incidents", "sso", "states", "storagegateway", "streams", "support", "textract", "transcribe", "transitgateway", "trustedadvisor", "vmie", "vpc-flow-logs", "vpc-lattice", "wafv2", "worklink", "workspaces", "replication", "networkmanager", "malware-protection-plan", "infrastructure", "ec2-capacity-reservations", "ec2.application-autoscaling", "eks-pods"]
 )
 
 
@@ -169,7 +163,7 @@ def service_names() -> frozenset[str]:
     import botocore.session
 
     session = botocore.session.get_session()
-    prefixes = {name for name in session.get_available_services()}
+    prefixes = set(session.get_available_services())
     endpoints = session.get_component("endpoint_resolver")._endpoint_data["partitions"][0]["services"]
     for name in endpoints:
         prefixes.update(name.split("."))

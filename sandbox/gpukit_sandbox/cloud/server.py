@@ -168,7 +168,6 @@ PARTS: Final[tuple[str, ...]] = (
     "kms_rules",
     "s3_rules",
     "monitoring_rules",
-    "budgets",
     "ecr_rules",
     "efs_rules",
     "budgets",

@@ -43,7 +43,7 @@ def ask(endpoint: str, method: str, path: str, body: Any = None) -> Any:
     """Return the answer to one administrative request. Raises ValueError for a refusal and for an endpoint that is not this machine's own."""
     if urlsplit(endpoint).hostname not in ("127.0.0.1", "localhost", "::1"):
         raise ValueError(f"{endpoint} is not on this machine")
-    request = Request(  # noqa: S310
+    request = Request(
         f"{endpoint.rstrip('/')}/_gpukit{path}",
         method=method,
         data=None if body is None else json.dumps(body).encode(),
