@@ -23,6 +23,7 @@ from gpukit_sandbox.kube.nodes import JOINED_BY, OWNED_LABELS, hardware_of, rend
 from gpukit_sandbox.state import read_json
 
 LOOK_SECONDS: Final = 0.5
+LONGEST_PAUSE_SECONDS: Final = 2.0
 LOOK_ANYWAY_SECONDS: Final = 20.0
 """Bindings of namespaces that appear later need no change in the cloud."""
 WORKERS: Final = 6
@@ -109,8 +110,8 @@ class NodeJoiner:
                 # boto3's own errors while the cloud restarts or a fault is on: look again later.
                 print(f"{time.strftime('%H:%M:%S')} {type(problem).__name__}: {problem}", flush=True)
                 time.sleep(2)
-            # A look costs both sides processor time: never more than a third of it.
-            time.sleep(max(LOOK_SECONDS, 2 * (time.monotonic() - started)))
+            # A look costs both sides processor time: at most half of it, but nodes must not wait long for the next.
+            time.sleep(min(max(LOOK_SECONDS, time.monotonic() - started), LONGEST_PAUSE_SECONDS))
 
     def look(self) -> Changes | None:
         """Reconcile once, if the cloud changed since the last look; return what was done."""
