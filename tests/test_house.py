@@ -96,6 +96,16 @@ def test_the_tree_names_no_machine_and_no_registry(what: str) -> None:
     assert found == []
 
 
+def test_no_stack_file_is_committed_with_a_salt() -> None:
+    """The engine writes one into the working tree where somebody runs it by hand; it is of that person's passphrase."""
+    for file in _tracked_files():
+        if re.fullmatch(r"Pulumi\..+\.yaml", file.name) and file.parent == ROOT / "stacks":
+            name = f"HEAD:{file.relative_to(ROOT).as_posix()}"
+            shown = subprocess.run(["git", "show", name], cwd=ROOT, capture_output=True, text=True, check=False)
+
+            assert "encryptionsalt" not in shown.stdout
+
+
 def test_requirements_pin_and_hash_every_package() -> None:
     for name in ("requirements.txt", "requirements-dev.txt"):
         lines = [line for line in (ROOT / name).read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
