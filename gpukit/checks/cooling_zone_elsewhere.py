@@ -43,5 +43,5 @@ RULE = Rule(
         "a cooling zone is one place; nodes in another availability zone are cooled by something else, and "
         "the numbers of both are wrong"
     ),
-    source="public rule V26: a node group never spans cooling zones",
+    source="product rule: a node group never spans cooling zones",
 )

@@ -26,5 +26,5 @@ RULE = Rule(
     needs="spec",
     check=check,
     why="EFA carries traffic between nodes; with one node it only adds interfaces",
-    source="public report behind rule V06: terraform-aws-eks README",
+    source="public report: terraform-aws-eks README",
 )

@@ -8,14 +8,16 @@ from gpukit.finding import Finding, Severity
 
 def check(context: CheckContext) -> Iterator[Finding]:
     """Yield an unknown for each subject of the bill without a price."""
+    pools = {group.name: pool.name for pool, group in context.node_groups()}
     for subject in dict.fromkeys(line.subject for line in context.plan.costs if line.hourly_usd is None):
         kind, _, rest = subject.partition(" ")
-        section = {"nodes": "pools", "storage": "storage"}.get(kind)
+        name = rest.partition(" ")[0]
+        where = {"nodes": f"pools.{pools.get(name, name)}", "storage": f"storage.{name}"}.get(kind, "budget")
         yield tell(
             "GK7002",
             Severity.UNKNOWN,
-            f"{section}.{rest.partition(' ')[0]}" if section else "budget",
-            problem=f"the price of {subject} in {context.plan.region} is not known",
+            where,
+            problem=f"what {subject} costs in {context.plan.region} is not known",
             fix="look it up, and add it to a table of your own for the catalogue",
         )
 

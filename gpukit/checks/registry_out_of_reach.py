@@ -19,14 +19,21 @@ def check(context: CheckContext) -> Iterator[Finding]:
     ]
     for name, pool in context.spec.pools.items():
         asked += [(f"pools.{name}.pre_pull[{index}]", image) for index, image in enumerate(pool.pre_pull)]
+    fix = "copy it into ECR (a pull-through cache does it by itself), or use `egress: nat`"
     for path, image_name in asked:
         if not _PRIVATE_ECR.fullmatch(image_name):
             yield tell(
+                "GK3006", Severity.ERROR, path, problem=f"`{image_name[:120]}` is outside the closed network", fix=fix
+            )
+    stated = {image_name for _, image_name in asked}
+    for image in context.plan.images:
+        if image.container and image.container not in stated and not _PRIVATE_ECR.fullmatch(image.container):
+            yield tell(
                 "GK3006",
-                Severity.ERROR,
-                path,
-                problem=f"`{image_name[:120]}` is outside the closed network",
-                fix="copy it into ECR (a pull-through cache does it by itself), or use `egress: nat`",
+                Severity.WARNING,
+                f"images.{image.name}",
+                problem=f"the container that gpukit chose, `{image.container[:120]}`, is outside the closed network",
+                fix=f"{fix}; then name your copy under `images.{image.name}.container`",
             )
 
 

@@ -63,5 +63,5 @@ RULE = Rule(
     needs="spec",
     check=check,
     why="somebody wrote it for a reason, and nothing would tell them that it does nothing",
-    source="public report behind rule V21: unused settings of a deployment are errors",
+    source="public report: cluster-toolkit, unused modules and variables are errors",
 )

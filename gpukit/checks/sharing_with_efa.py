@@ -40,5 +40,5 @@ RULE = Rule(
         "MIG instances have no NVLink and no peer access, so a job over several nodes cannot use them; time "
         "slices make its ranks wait for each other"
     ),
-    source="NVIDIA Multi-Instance GPU User Guide, limitations ; public report behind rule V18: nebius PR#261",
+    source="NVIDIA Multi-Instance GPU User Guide, limitations ; public report: nebius PR#261",
 )

@@ -29,7 +29,6 @@ RULE = Rule(
     check=check,
     why="protected data is kept by `pulumi destroy` on purpose, and bills until somebody deletes it",
     source=(
-        "public report behind rule V25: terraform-aws-eks#1267 ; product rule: storage is protected unless "
-        "somebody says otherwise"
+        "public report: terraform-aws-eks#1267 ; product rule: storage is protected unless somebody says otherwise"
     ),
 )

@@ -38,5 +38,5 @@ RULE = Rule(
         "a definition that nothing uses is usually a misspelt reference: the cluster then runs with a "
         "default instead of what was written"
     ),
-    source="public report behind rule V21: unused settings and components of a deployment are errors",
+    source="public report: cluster-toolkit, unused modules and variables are errors",
 )
