@@ -180,6 +180,8 @@ def build_tool(name: str, progress: Progress | None = None) -> Path:
             return target
         _require_module(tool)
         go = _require_go(tool)
+        for leftover in target.parent.glob(".building-*"):
+            shutil.rmtree(leftover, ignore_errors=True)
         say(f"{tool.binary} is not on PATH: building {tool.version} once, about {tool.minutes} min on two cores ({tool.what_for})")
         started = time.monotonic()
         _run_go_build(tool, go, target, say)

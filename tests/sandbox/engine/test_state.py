@@ -1,0 +1,55 @@
+"""The sandbox's directory: names, atomic files, isolation."""
+
+from pathlib import Path
+
+import pytest
+from gpukit_sandbox.errors import UnknownName
+from gpukit_sandbox.state import read_json, state_directory, write_json
+
+
+def test_the_state_lies_where_xdg_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+    assert tmp_path / "gpukit" / "sandboxes" / "ci" == state_directory("ci").root
+
+
+def test_without_xdg_it_lies_in_the_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    assert tmp_path / ".local" / "state" / "gpukit" / "sandboxes" / "default" == state_directory().root
+
+
+@pytest.mark.parametrize("name", ["..", "a/b", "", "-x", "UP", "x" * 33, "a b", "x-"])
+def test_a_name_that_could_leave_its_place_is_refused(name: str) -> None:
+    with pytest.raises(UnknownName) as refused:
+        state_directory(name)
+
+    assert 2 == refused.value.exit_code
+
+
+def test_a_written_file_reads_back_and_leaves_no_scratch(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "state.json"
+    write_json(path, {"b": 1, "a": [True]})
+    write_json(path, {"a": 2})
+
+    assert {"a": 2} == read_json(path)
+    assert ["state.json"] == [p.name for p in path.parent.iterdir()]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", "null"])
+def test_an_unreadable_file_is_an_empty_state(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "state.json"
+    path.write_text(text)
+
+    assert {} == read_json(path)
+
+
+def test_a_value_that_is_no_json_keeps_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    write_json(path, {"a": 1})
+    with pytest.raises(TypeError):
+        write_json(path, {"a": object()})
+
+    assert {"a": 1} == read_json(path)
+    assert ["state.json"] == [p.name for p in tmp_path.iterdir()]
