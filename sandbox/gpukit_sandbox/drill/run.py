@@ -19,7 +19,7 @@ from gpukit_sandbox.drill.cluster import DrillCluster
 from gpukit_sandbox.drill.memory import MemoryWatch
 from gpukit_sandbox.drill.preset_stack import PresetStack, StackUnderTest, plan_preset
 from gpukit_sandbox.drill.record import PromiseBroken, Record, Say
-from gpukit_sandbox.errors import SandboxError
+from gpukit_sandbox.errors import PartFailed, SandboxError
 from gpukit_sandbox.kube.api import KubeApi
 from gpukit_sandbox.kube.stages import NODE_FAILS
 from gpukit_sandbox.processes import Part
@@ -51,10 +51,7 @@ def run_drill(
         try:
             _Drill(box, stack, record, say, memory, words, utilization).run()
         except SandboxError as problem:
-            # The record holds it; what has been started still has to go.
-            record.broken = record.broken or problem.problem
-            record.why = record.why or problem.why
-            record.exit_code = problem.exit_code
+            _tell(record, problem, _parts(box))
         finally:
             _end(box, record, say, _parts(box))
     record.numbers["peak_memory_mib"] = round(memory.peak_mib)
@@ -290,6 +287,24 @@ class _Drill:
                 if node["metadata"]["name"] in wanted
             }
         )
+
+
+def _tell(record: Record, problem: SandboxError, parts: list[Part]) -> None:
+    """Write down what broke: a part that has ended by itself is the cause of whatever was seen of it."""
+    for part in parts:
+        if not processes.is_running(part):
+            step = record.steps[-1]
+            step.result = f"{part.name} ended by itself"
+            record.broken, record.where, record.exit_code = (
+                f"{step.name}: {step.result}",
+                part.log,
+                PartFailed.exit_code,
+            )
+            record.why = processes.log_tail(part)
+            return
+    record.broken = record.broken or problem.problem
+    record.why = record.why or problem.why
+    record.exit_code = problem.exit_code
 
 
 def _end(box: Sandbox, record: Record, say: Say, parts: list[Part]) -> None:
