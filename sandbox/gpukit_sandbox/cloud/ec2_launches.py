@@ -70,6 +70,7 @@ def launch(world: World, region: str, request: Mapping[str, Any], plan: "ec2_lau
         require_vcpus(world, region, plan.instance_type, count, spot=plan.market == "spot")
         _require_capacity(capacity, region, plan.instance_type, plan.subnet.availability_zone, count)
     _require_network_interfaces(world, region, backend, plan, count)
+    _require_storage(world, region, backend, plan, count)
     reservation = Reservation(new_id("r"), owner_id=ACCOUNT_ID)
     tags = _tags_by_kind(request)
     addresses = {subnet_id: free_addresses(backend, subnet) for subnet_id, subnet in plan.subnets.items()}
@@ -169,6 +170,19 @@ def _require_network_interfaces(world: World, region: str, backend: Any, plan: "
     limit = quota(world, region, "vpc", "network-interfaces")
     if len(backend.enis) + count * sum(1 for each in plan.interfaces if each.existing is None) > limit:
         raise AwsError("NetworkInterfaceLimitExceeded", f"You have reached the maximum number of network interfaces in the Region ({limit:.0f}).")
+
+
+def _require_storage(world: World, region: str, backend: Any, plan: "ec2_launch_rules.LaunchPlan", count: int) -> None:
+    from gpukit_sandbox.cloud.quotas import quota
+
+    for volume_type in ("gp3", "gp2"):
+        wanted = count * sum(each.size_gib for each in plan.volumes if each.volume_type == volume_type)
+        if not wanted:
+            continue
+        standing = sum(int(each.size) for each in backend.volumes.values() if each.volume_type == volume_type)
+        limit = quota(world, region, "ebs", f"{volume_type}-tib")
+        if standing + wanted > limit * 1024:
+            raise AwsError("VolumeLimitExceeded", f"You have exceeded your maximum {volume_type} storage limit of {limit:.0f} TiB in this region.")
 
 
 def _draw(interface: Any, addresses: dict[str, Iterator[str]], plan: "ec2_launch_rules.LaunchPlan") -> str | None:

@@ -1,12 +1,15 @@
 """EKS add-ons: which there are, what version looks like one, and configuration that has to be JSON or YAML."""
 
+import csv
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 import yaml
 
+from gpukit.catalog import DATA
 from gpukit_sandbox.cloud.eks_access import PODS, check_pod_role
 from gpukit_sandbox.cloud.eks_clusters import bad, begin, check_tags, find_cluster, require_active, settle
 from gpukit_sandbox.cloud.eks_nodegroups import key_of, note_update, shown
@@ -47,9 +50,19 @@ ADDONS: Final[Mapping[str, str]] = {
 }
 
 
+@cache
+def _pinned_versions() -> dict[tuple[str, str], str]:
+    """Return the catalogue's pins: (add-on, Kubernetes version) -> version."""
+    table = DATA / "eks_addons.csv"
+    if not table.is_file():
+        return {}
+    with table.open(encoding="utf-8", newline="") as source:
+        return {(row["addon"], row["kubernetes_version"]): row["addon_version"] for row in csv.DictReader(source) if row["addon_version"]}
+
+
 def default_version(name: str, kubernetes: str) -> str:
-    """Return the newest version of an add-on for a Kubernetes version."""
-    return ADDONS[name] or f"v{kubernetes}.0-eksbuild.2"
+    """Return the newest version of an add-on for a Kubernetes version: the catalogue's pin, else the list's."""
+    return _pinned_versions().get((name, kubernetes)) or ADDONS[name] or f"v{kubernetes}.0-eksbuild.2"
 
 
 @rule("eks", "CreateAddon", source=_ADDON_DOC)
