@@ -2,8 +2,8 @@
 
     python scripts/make_aws_types.py > sandbox/gpukit_sandbox/provider/aws_types.json
 
-Reads the package's source as syntax, never imports it. Types are written as words: `str`, `int`, `float`, `bool`, `any`, `[T]` for a list,
-`{T}` for a map, `#Name` for a nested type listed under `types`.
+Reads the package's source as syntax, never imports it. Types are written as words: `str`, `int`, `float`, `bool`,
+`any`, `[T]` for a list, `{T}` for a map, `#Name` for a nested type listed under `types`.
 """
 
 import ast
@@ -16,38 +16,43 @@ from pathlib import Path
 from typing import Any
 
 RESOURCES = """
-ec2/vpc:Vpc ec2/subnet:Subnet ec2/internetGateway:InternetGateway ec2/natGateway:NatGateway ec2/eip:Eip ec2/routeTable:RouteTable
-ec2/route:Route ec2/routeTableAssociation:RouteTableAssociation ec2/securityGroup:SecurityGroup ec2/defaultSecurityGroup:DefaultSecurityGroup
-vpc/securityGroupIngressRule:SecurityGroupIngressRule vpc/securityGroupEgressRule:SecurityGroupEgressRule ec2/vpcEndpoint:VpcEndpoint
-ec2/flowLog:FlowLog ec2/placementGroup:PlacementGroup ec2/launchTemplate:LaunchTemplate ec2/instance:Instance
-ec2/capacityReservation:CapacityReservation ec2/capacityBlockReservation:CapacityBlockReservation
-ec2/volumeAttachment:VolumeAttachment ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation ec2/vpcDhcpOptions:VpcDhcpOptions
+ec2/vpc:Vpc ec2/subnet:Subnet ec2/internetGateway:InternetGateway ec2/natGateway:NatGateway ec2/eip:Eip
+ec2/routeTable:RouteTable ec2/route:Route ec2/routeTableAssociation:RouteTableAssociation
+ec2/securityGroup:SecurityGroup ec2/defaultSecurityGroup:DefaultSecurityGroup
+vpc/securityGroupIngressRule:SecurityGroupIngressRule vpc/securityGroupEgressRule:SecurityGroupEgressRule
+ec2/vpcEndpoint:VpcEndpoint ec2/flowLog:FlowLog ec2/placementGroup:PlacementGroup ec2/launchTemplate:LaunchTemplate
+ec2/instance:Instance ec2/capacityReservation:CapacityReservation
+ec2/capacityBlockReservation:CapacityBlockReservation ec2/volumeAttachment:VolumeAttachment
+ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation ec2/vpcDhcpOptions:VpcDhcpOptions
 ec2/vpcDhcpOptionsAssociation:VpcDhcpOptionsAssociation ebs/volume:Volume ebs/encryptionByDefault:EncryptionByDefault
-iam/role:Role iam/rolePolicy:RolePolicy iam/rolePolicyAttachment:RolePolicyAttachment iam/policy:Policy iam/instanceProfile:InstanceProfile
-iam/openIdConnectProvider:OpenIdConnectProvider kms/key:Key kms/alias:Alias
-eks/cluster:Cluster eks/nodeGroup:NodeGroup eks/addon:Addon eks/accessEntry:AccessEntry eks/accessPolicyAssociation:AccessPolicyAssociation
-eks/podIdentityAssociation:PodIdentityAssociation
+iam/role:Role iam/rolePolicy:RolePolicy iam/rolePolicyAttachment:RolePolicyAttachment iam/policy:Policy
+iam/instanceProfile:InstanceProfile iam/openIdConnectProvider:OpenIdConnectProvider kms/key:Key kms/alias:Alias
+eks/cluster:Cluster eks/nodeGroup:NodeGroup eks/addon:Addon eks/accessEntry:AccessEntry
+eks/accessPolicyAssociation:AccessPolicyAssociation eks/podIdentityAssociation:PodIdentityAssociation
 fsx/lustreFileSystem:LustreFileSystem fsx/dataRepositoryAssociation:DataRepositoryAssociation
-efs/fileSystem:FileSystem efs/mountTarget:MountTarget efs/accessPoint:AccessPoint efs/fileSystemPolicy:FileSystemPolicy
-efs/backupPolicy:BackupPolicy
-s3/bucket:Bucket s3/bucketV2:BucketV2 s3/bucketVersioning:BucketVersioning s3/bucketVersioningV2:BucketVersioningV2
+efs/fileSystem:FileSystem efs/mountTarget:MountTarget efs/accessPoint:AccessPoint
+efs/fileSystemPolicy:FileSystemPolicy efs/backupPolicy:BackupPolicy s3/bucket:Bucket s3/bucketV2:BucketV2
+s3/bucketVersioning:BucketVersioning s3/bucketVersioningV2:BucketVersioningV2
 s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration
 s3/bucketServerSideEncryptionConfigurationV2:BucketServerSideEncryptionConfigurationV2
 s3/bucketPublicAccessBlock:BucketPublicAccessBlock s3/bucketPolicy:BucketPolicy
-s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration s3/bucketLifecycleConfigurationV2:BucketLifecycleConfigurationV2
-s3/bucketOwnershipControls:BucketOwnershipControls
-cloudwatch/logGroup:LogGroup cloudwatch/metricAlarm:MetricAlarm cloudwatch/dashboard:Dashboard cloudwatch/eventRule:EventRule
-cloudwatch/eventTarget:EventTarget budgets/budget:Budget sns/topic:Topic sns/topicSubscription:TopicSubscription sns/topicPolicy:TopicPolicy
-ssm/parameter:Parameter scheduler/schedule:Schedule ecr/repository:Repository ecr/lifecyclePolicy:LifecyclePolicy
-imagebuilder/component:Component imagebuilder/imageRecipe:ImageRecipe imagebuilder/infrastructureConfiguration:InfrastructureConfiguration
+s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration
+s3/bucketLifecycleConfigurationV2:BucketLifecycleConfigurationV2 s3/bucketOwnershipControls:BucketOwnershipControls
+cloudwatch/logGroup:LogGroup cloudwatch/metricAlarm:MetricAlarm cloudwatch/dashboard:Dashboard
+cloudwatch/eventRule:EventRule cloudwatch/eventTarget:EventTarget budgets/budget:Budget sns/topic:Topic
+sns/topicSubscription:TopicSubscription sns/topicPolicy:TopicPolicy ssm/parameter:Parameter
+scheduler/schedule:Schedule ecr/repository:Repository ecr/lifecyclePolicy:LifecyclePolicy
+imagebuilder/component:Component imagebuilder/imageRecipe:ImageRecipe
+imagebuilder/infrastructureConfiguration:InfrastructureConfiguration
 imagebuilder/distributionConfiguration:DistributionConfiguration imagebuilder/imagePipeline:ImagePipeline
-""".split()
+""".split()  # noqa: SIM905 - one name a word reads and sorts better
 
 FUNCTIONS = """
 index/getAvailabilityZones:getAvailabilityZones index/getCallerIdentity:getCallerIdentity index/getRegion:getRegion
-index/getPartition:getPartition ec2/getAmi:getAmi ssm/getParameter:getParameter ec2/getVpc:getVpc ec2/getSubnet:getSubnet
-ec2/getSubnets:getSubnets ec2/getSecurityGroup:getSecurityGroup eks/getCluster:getCluster iam/getPolicyDocument:getPolicyDocument
-""".split()
+index/getPartition:getPartition ec2/getAmi:getAmi ssm/getParameter:getParameter ec2/getVpc:getVpc
+ec2/getSubnet:getSubnet ec2/getSubnets:getSubnets ec2/getSecurityGroup:getSecurityGroup eks/getCluster:getCluster
+iam/getPolicyDocument:getPolicyDocument
+""".split()  # noqa: SIM905 - one name a word reads and sorts better
 
 _PRIMITIVES = {"str": "str", "int": "int", "float": "float", "bool": "bool", "Any": "any"}
 
@@ -92,7 +97,9 @@ def _read_function(package: Path, token: str, types: dict[str, Any]) -> dict[str
     module, name = token.split("/")[0], token.split(":")[1]
     folder = package if module == "index" else package / module
     tree = ast.parse((folder / f"{_snake(name)}.py").read_text(encoding="utf-8"))
-    result = next(n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == f"{name[0].upper()}{name[1:]}Result")
+    result = next(
+        n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == f"{name[0].upper()}{name[1:]}Result"
+    )
     function = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == _snake(name))
     outputs = _getters(result)
     source = ast.unparse(function)
@@ -143,7 +150,9 @@ def _getters(declaration: ast.ClassDef) -> dict[str, str]:
     return {
         names[n.name]: _word(ast.unparse(n.returns)) if n.returns else "any"
         for n in declaration.body
-        if isinstance(n, ast.FunctionDef) and n.name in names and any("getter" in ast.unparse(d) for d in n.decorator_list)
+        if isinstance(n, ast.FunctionDef)
+        and n.name in names
+        and any("getter" in ast.unparse(d) for d in n.decorator_list)
     }
 
 
@@ -152,7 +161,7 @@ def _word(annotation: str) -> str:
     for wrapper in ("pulumi.Input", "pulumi.InputType", "Optional"):
         if text.startswith(f"{wrapper}[") and text.endswith("]"):
             return _word(text[len(wrapper) + 1 : -1])
-    if text.startswith("Sequence[") or text.startswith("List["):
+    if text.startswith(("Sequence[", "List[")):
         return f"[{_word(text[text.index('[') + 1 : -1])}]"
     if text.startswith("Mapping["):
         return f"{{{_word(text[text.index(',') + 1 : -1])}}}"
@@ -160,7 +169,13 @@ def _word(annotation: str) -> str:
         inner = text[len("Union[") : -1]
         return "str" if "_builtins.str" in inner else _word(inner.split(",")[0])
     if text.startswith(("'", '"')):
-        name = text.strip("'\"").removeprefix("outputs.").removeprefix("_inputs.").removesuffix("Dict").removesuffix("Args")
+        name = (
+            text.strip("'\"")
+            .removeprefix("outputs.")
+            .removeprefix("_inputs.")
+            .removesuffix("Dict")
+            .removesuffix("Args")
+        )
         if text.strip("'\"").startswith(("_enums.", "enums.")) or name.split(".")[0] in ("Region", "_enums"):
             return "str"
         return f"#{name}"

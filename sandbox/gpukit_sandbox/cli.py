@@ -19,7 +19,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-faults_app = typer.Typer(help="Switch faults of the AWS double: throttling, no capacity, slowness, lost connections.", no_args_is_help=True)
+faults_app = typer.Typer(
+    help="Switch faults of the AWS double: throttling, no capacity, slowness, lost connections.", no_args_is_help=True
+)
 app.add_typer(faults_app, name="faults")
 
 Name = Annotated[str, typer.Option("--name", help="Which sandbox; two names live side by side.")]
@@ -46,10 +48,14 @@ def up(
     name: Name = DEFAULT_NAME,
     with_kubernetes: Annotated[
         bool | None,
-        typer.Option("--with-kubernetes/--without-kubernetes", help="Start a Kubernetes control plane too; kept for the next `up`."),
+        typer.Option(
+            "--with-kubernetes/--without-kubernetes",
+            help="Start a Kubernetes control plane too; kept for the next `up`.",
+        ),
     ] = None,
     kubeconfig: Annotated[
-        Path | None, typer.Option("--kubeconfig", help="Use a cluster that is there already, such as one of kind, instead.")
+        Path | None,
+        typer.Option("--kubeconfig", help="Use a cluster that is there already, such as one of kind, instead."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -74,13 +80,26 @@ def status(name: Name = DEFAULT_NAME, as_json: Json = False) -> None:
     if as_json:
         typer.echo(json.dumps(found, indent=2, sort_keys=True))
         return
-    lines = [("sandbox", found["name"]), ("running", "yes" if found["running"] else "no"), ("endpoint", found["endpoint"] or "-")]
+    lines = [
+        ("sandbox", found["name"]),
+        ("running", "yes" if found["running"] else "no"),
+        ("endpoint", found["endpoint"] or "-"),
+    ]
     lines += [("kubeconfig", found["kubeconfig"])] if found["kubeconfig"] else []
     lines += [("engine", found["engine"] or "not built yet"), ("directory", found["directory"])]
     for part in found["parts"]:
-        lines.append((f"part {part['name']}", f"pid {part['pid']}, {'running' if part['running'] else 'ended'}, log {part['log']}"))
+        lines.append(
+            (
+                f"part {part['name']}",
+                f"pid {part['pid']}, {'running' if part['running'] else 'ended'}, log {part['log']}",
+            )
+        )
     lines += [("stack", stack) for stack in found["stacks"]]
-    lines += [(f"world {kind}", str(count)) for kind, count in sorted(found["world"].items()) if isinstance(count, int) and count]
+    lines += [
+        (f"world {kind}", str(count))
+        for kind, count in sorted(found["world"].items())
+        if isinstance(count, int) and count
+    ]
     for label, value in lines:
         typer.echo(f"{label:<14} {value}")
     for part in found["parts"]:
@@ -92,14 +111,18 @@ def status(name: Name = DEFAULT_NAME, as_json: Json = False) -> None:
 @_plain_errors
 def down(
     name: Name = DEFAULT_NAME,
-    purge: Annotated[bool, typer.Option("--purge", help="Remove the sandbox's files too: its world and its stacks.")] = False,
+    purge: Annotated[
+        bool, typer.Option("--purge", help="Remove the sandbox's files too: its world and its stacks.")
+    ] = False,
 ) -> None:
     """End what the sandbox started."""
     _sandbox(name).down(purge=purge)
     _say(f"sandbox {name!r} is down" + (", its files are gone" if purge else "; its world is kept for the next `up`"))
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False})
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
+)
 @_plain_errors
 def run(context: typer.Context, name: Name = DEFAULT_NAME) -> None:
     """Run a command in the sandbox's environment, for example `gpukit sandbox run -- pulumi up`; starts the sandbox if needed."""
@@ -148,7 +171,9 @@ def faults_set(
     try:
         wanted = json.loads(text)
     except json.JSONDecodeError as problem:
-        raise UnknownName(f"the faults are not JSON: {problem.msg} at line {problem.lineno}, column {problem.colno}") from None
+        raise UnknownName(
+            f"the faults are not JSON: {problem.msg} at line {problem.lineno}, column {problem.colno}"
+        ) from None
     if not isinstance(wanted, dict) or not all(isinstance(rows, list) for rows in wanted.values()):
         raise UnknownName("the faults must be an object of lists", fix=f"its keys are {', '.join(KINDS)}")
     for kind in wanted:

@@ -133,7 +133,10 @@ def quieter(lines: Iterable[str]) -> Iterator[str]:
     for line in lines:
         bare = line.rstrip("\r\n")
         if _PLUGIN_NOTICE.search(bare) or _WARNINGS_ONLY.match(bare):
-            if not re.match(r"^\s*(warning:|\s*pulumi:pulumi:Stack \S+\s+(running )?warning:)", bare) and " create " in bare:
+            if (
+                not re.match(r"^\s*(warning:|\s*pulumi:pulumi:Stack \S+\s+(running )?warning:)", bare)
+                and " create " in bare
+            ):
                 yield re.sub(r" warning: using pulumi-.*$", "", bare).rstrip() + "\n"
             continue
         if _DIAGNOSTICS.match(bare) or (held and _DIAGNOSTIC_HEAD.match(bare)):

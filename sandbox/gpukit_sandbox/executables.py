@@ -65,7 +65,7 @@ def _script(module: str) -> str:
     return (
         f"#!/bin/sh\n"
         f"''':'\n"
-        f"exec '{sys.executable}' \"$0\" \"$@\"\n"
+        f'exec \'{sys.executable}\' "$0" "$@"\n'
         f"'''\n"
         f'"""Start {module}; written by `gpukit sandbox up`, changes are lost."""\n'
         f"import sys\n"

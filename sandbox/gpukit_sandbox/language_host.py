@@ -118,7 +118,11 @@ class PythonHost(language_pb2_grpc.LanguageRuntimeServicer):
         environment = {**os.environ, **dict(pair.split("=", 1) for pair in request.env if "=" in pair)}
         command = [_interpreter(info), "-u", _program(info), *request.args]
         process = subprocess.Popen(
-            command, cwd=request.pwd or info.program_directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            command,
+            cwd=request.pwd or info.program_directory,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
         context.add_callback(process.terminate)
         lines: list[Any] = []

@@ -53,7 +53,9 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def start_part(name: str, command: Sequence[str], *, log: Path, environment: Mapping[str, str], cwd: Path | None = None) -> Part:
+def start_part(
+    name: str, command: Sequence[str], *, log: Path, environment: Mapping[str, str], cwd: Path | None = None
+) -> Part:
     """
     Start a process in a session of its own, so that Ctrl-C in the terminal does not reach it, and return its record.
 
@@ -100,10 +102,14 @@ def wait_until_ready(part: Part, ready: Callable[[], bool], *, timeout_seconds: 
         if ready():
             return
         if not is_running(part):
-            raise PartFailed(f"{part.name} ended before it was ready", why=log_tail(part), fix=f"the whole log is {part.log}")
+            raise PartFailed(
+                f"{part.name} ended before it was ready", why=log_tail(part), fix=f"the whole log is {part.log}"
+            )
         if time.monotonic() > deadline:
             raise PartFailed(
-                f"{part.name} was not ready within {timeout_seconds:.0f} s", why=log_tail(part), fix=f"the whole log is {part.log}"
+                f"{part.name} was not ready within {timeout_seconds:.0f} s",
+                why=log_tail(part),
+                fix=f"the whole log is {part.log}",
             )
         time.sleep(_POLL_SECONDS)
 

@@ -20,7 +20,18 @@ ALREADY_SHOWN = 32
 def main() -> int:
     """Run the program and return the exit code of the process."""
     parser = argparse.ArgumentParser()
-    for option in ("monitor", "engine", "project", "stack", "organization", "parallel", "dry-run", "program", "pwd", "root"):
+    for option in (
+        "monitor",
+        "engine",
+        "project",
+        "stack",
+        "organization",
+        "parallel",
+        "dry-run",
+        "program",
+        "pwd",
+        "root",
+    ):
         parser.add_argument(f"--{option}", default="")
     options, rest = parser.parse_known_args()
 
@@ -54,7 +65,9 @@ def main() -> int:
     loop.set_default_executor(ThreadPoolExecutor(max_workers=min(256, max(1, int(options.parallel or 1)) * 4)))
     shown = False
     try:
-        loop.run_until_complete(pulumi.runtime.run_in_stack(lambda: runpy.run_path(options.program, run_name="__main__") and None))
+        loop.run_until_complete(
+            pulumi.runtime.run_in_stack(lambda: runpy.run_path(options.program, run_name="__main__") and None)
+        )
     except KeyboardInterrupt:
         return 130
     except pulumi.RunError as problem:

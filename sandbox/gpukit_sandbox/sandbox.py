@@ -79,7 +79,13 @@ class Sandbox:
             "kubeconfig": self._kubeconfig(),
             "engine": str(tools.installed_tool("pulumi") or ""),
             "parts": [
-                {"name": p.name, "pid": p.pid, "running": running[p.name], "log": p.log, **({} if running[p.name] else {"last_lines": processes.log_tail(p)})}
+                {
+                    "name": p.name,
+                    "pid": p.pid,
+                    "running": running[p.name],
+                    "log": p.log,
+                    **({} if running[p.name] else {"last_lines": processes.log_tail(p)}),
+                }
                 for p in parts
             ],
             "stacks": self._stacks(),
@@ -113,7 +119,10 @@ class Sandbox:
         command = list(argv)
         found = shutil.which(command[0], path=environment["PATH"]) if command else None
         if found is None:
-            raise MissingTool(f"{command[0] if command else 'no command'} is not on the sandbox's PATH", fix="state a command after `--`")
+            raise MissingTool(
+                f"{command[0] if command else 'no command'} is not on the sandbox's PATH",
+                fix="state a command after `--`",
+            )
         # The child shares the terminal and gets Ctrl-C itself; this process must outlive it to return its code.
         process = subprocess.Popen([found, *command[1:]], env=environment, cwd=cwd)
         while True:
@@ -134,9 +143,16 @@ class Sandbox:
         if not status["running"]:
             raise PartFailed(f"the sandbox {self.name!r} does not run", fix="start it with `gpukit sandbox up`")
         engine = tools.find_tool("pulumi")
-        path = [str(self.directory.bin), str(engine.parent), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+        path = [
+            str(self.directory.bin),
+            str(engine.parent),
+            str(Path(sys.executable).parent),
+            os.environ.get("PATH", ""),
+        ]
         return {
-            "PATH": os.pathsep.join(dict.fromkeys(folder for entry in path for folder in entry.split(os.pathsep) if folder)),
+            "PATH": os.pathsep.join(
+                dict.fromkeys(folder for entry in path for folder in entry.split(os.pathsep) if folder)
+            ),
             "PULUMI_BACKEND_URL": f"file://{self.directory.stacks}",
             "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
             "PULUMI_HOME": str(tools.cache_directory() / "pulumi-home"),
@@ -158,7 +174,9 @@ class Sandbox:
 
     def _inherited(self) -> dict[str, str]:
         """A profile, a session token or a service's own endpoint in the user's shell must not reach the sandbox."""
-        return {k: v for k, v in os.environ.items() if not k.startswith("AWS_") or k in ("AWS_REGION", "AWS_DEFAULT_REGION")}
+        return {
+            k: v for k, v in os.environ.items() if not k.startswith("AWS_") or k in ("AWS_REGION", "AWS_DEFAULT_REGION")
+        }
 
     def _parts(self) -> list[Part]:
         return [processes.part_from_json(record) for record in self.directory.read().get("parts", [])]
@@ -172,7 +190,12 @@ class Sandbox:
         ready_file.unlink(missing_ok=True)
         log = self.directory.logs / "cloud.log"
         log.unlink(missing_ok=True)
-        environment = {**self._inherited(), "AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": ACCESS_KEY, "PYTHONUNBUFFERED": "1"}
+        environment = {
+            **self._inherited(),
+            "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+            "AWS_SECRET_ACCESS_KEY": ACCESS_KEY,
+            "PYTHONUNBUFFERED": "1",
+        }
         command = _cloud_command(self.directory.cloud)
         say("starting the AWS double")
         part = processes.start_part("cloud", command, log=log, environment=environment)
@@ -189,7 +212,9 @@ class Sandbox:
         found = beside.require_usable(kubeconfig)
         say(f"using the cluster at {found['server']}, Kubernetes {found['version']}")
         with self.directory.locked():
-            self.directory.write({**self.directory.read(), "kubernetes": {"own": False, "kubeconfig": str(kubeconfig.resolve())}})
+            self.directory.write(
+                {**self.directory.read(), "kubernetes": {"own": False, "kubeconfig": str(kubeconfig.resolve())}}
+            )
 
     def _start_kubernetes(self, say: Progress, wanted: bool | None) -> None:
         from gpukit_sandbox.kube import beside
@@ -219,7 +244,10 @@ class Sandbox:
 
 
 def _cloud_command(folder: Path) -> list[str]:
-    if importlib.util.find_spec(CLOUD_MODULE) is not None and importlib.util.find_spec(f"{CLOUD_MODULE}.__main__") is not None:
+    if (
+        importlib.util.find_spec(CLOUD_MODULE) is not None
+        and importlib.util.find_spec(f"{CLOUD_MODULE}.__main__") is not None
+    ):
         return [sys.executable, "-m", CLOUD_MODULE, "--state-dir", str(folder)]
     port = processes.free_port()
     write_json(folder / "cloud.json", {"endpoint": f"http://127.0.0.1:{port}"})
@@ -254,5 +282,3 @@ def _require_packages() -> None:
 
 def _silent(line: str) -> None:
     pass
-
-

@@ -182,7 +182,9 @@ def build_tool(name: str, progress: Progress | None = None) -> Path:
         go = _require_go(tool)
         for leftover in target.parent.glob(".building-*"):
             shutil.rmtree(leftover, ignore_errors=True)
-        say(f"{tool.binary} is not on PATH: building {tool.version} once, about {tool.minutes} min on two cores ({tool.what_for})")
+        say(
+            f"{tool.binary} is not on PATH: building {tool.version} once, about {tool.minutes} min on two cores ({tool.what_for})"
+        )
         started = time.monotonic()
         _run_go_build(tool, go, target, say)
         say(f"{tool.binary} {tool.version} built in {time.monotonic() - started:.0f} s")
@@ -222,7 +224,18 @@ def _run_go_build(tool: Tool, go: str, target: Path, say: Progress) -> None:
     with tempfile.TemporaryDirectory(prefix=".building-", dir=target.parent) as scratch:
         unfinished = Path(scratch) / tool.binary
         log = Path(scratch) / "go.log"
-        command = [go, "build", "-trimpath", "-mod=readonly", "-v", "-ldflags", tool.ldflags, "-o", str(unfinished), tool.package]
+        command = [
+            go,
+            "build",
+            "-trimpath",
+            "-mod=readonly",
+            "-v",
+            "-ldflags",
+            tool.ldflags,
+            "-o",
+            str(unfinished),
+            tool.package,
+        ]
         with log.open("wb") as sink:
             process = subprocess.Popen(command, cwd=source, env=environment, stdout=sink, stderr=subprocess.STDOUT)
             try:

@@ -101,12 +101,12 @@ def changes(engine: Engine) -> dict[str, list[str]]:
 
 
 def test_preview_up_and_second_preview_is_empty(engine: Engine, box: Sandbox) -> None:
-    assert {"create": ["group", "machine", "net", "sub"]} == changes(engine)
+    assert changes(engine) == {"create": ["group", "machine", "net", "sub"]}
     engine.up()
     outputs = engine.outputs()
 
-    assert {} == changes(engine)
-    assert "available" == client(box).describe_vpcs(VpcIds=[outputs["vpc"]])["Vpcs"][0]["State"]
+    assert changes(engine) == {}
+    assert client(box).describe_vpcs(VpcIds=[outputs["vpc"]])["Vpcs"][0]["State"] == "available"
     assert "us-east-1a" in outputs["zones"]
 
 
@@ -122,12 +122,12 @@ def test_update_in_place_keeps_the_id(engine: Engine, box: Sandbox) -> None:
     before = engine.outputs()
     engine.config = {"label": "renamed", "type": "t3.large"}
 
-    assert {"update": ["machine", "sub"]} == changes(engine)
+    assert changes(engine) == {"update": ["machine", "sub"]}
     engine.up()
     assert before == engine.outputs()
     instance = client(box).describe_instances(InstanceIds=[before["instance"]])["Reservations"][0]["Instances"][0]
-    assert "t3.large" == instance["InstanceType"]
-    assert [{"Key": "Name", "Value": "renamed"}] == client(box).describe_subnets(SubnetIds=[before["subnet"]])["Subnets"][0]["Tags"]
+    assert instance["InstanceType"] == "t3.large"
+    assert client(box).describe_subnets(SubnetIds=[before["subnet"]])["Subnets"][0]["Tags"] == [{"Key": "Name", "Value": "renamed"}]
 
 
 def test_replace_says_which_property_and_makes_a_new_one(engine: Engine, box: Sandbox) -> None:
@@ -136,13 +136,13 @@ def test_replace_says_which_property_and_makes_a_new_one(engine: Engine, box: Sa
     engine.config = {"subnet": "10.0.2.0/24"}
     steps = {s["urn"].rsplit("::", 1)[-1]: s for s in engine.preview_json()["steps"] if s["op"] == "replace"}
 
-    assert ["machine", "sub"] == sorted(steps)
-    assert ["cidrBlock"] == steps["sub"]["replaceReasons"]
-    assert ["subnetId"] == steps["machine"]["replaceReasons"]
+    assert sorted(steps) == ["machine", "sub"]
+    assert steps["sub"]["replaceReasons"] == ["cidrBlock"]
+    assert steps["machine"]["replaceReasons"] == ["subnetId"]
     engine.up()
     assert before["subnet"] != engine.outputs()["subnet"]
     gone = client(box).describe_subnets(Filters=[{"Name": "subnet-id", "Values": [before["subnet"]]}])["Subnets"]
-    assert [] == gone
+    assert gone == []
 
 
 def test_refresh_finds_what_was_changed_by_hand(engine: Engine, box: Sandbox) -> None:
@@ -155,9 +155,9 @@ def test_refresh_finds_what_was_changed_by_hand(engine: Engine, box: Sandbox) ->
     words = engine.refresh()
 
     assert "2 updated" in words
-    assert {"update": ["net", "sub"]} == changes(engine)
+    assert changes(engine) == {"update": ["net", "sub"]}
     engine.up()
-    assert [{"Key": "Name", "Value": "sub"}] == ec2.describe_subnets(SubnetIds=[outputs["subnet"]])["Subnets"][0]["Tags"]
+    assert ec2.describe_subnets(SubnetIds=[outputs["subnet"]])["Subnets"][0]["Tags"] == [{"Key": "Name", "Value": "sub"}]
     assert ec2.describe_vpc_attribute(VpcId=outputs["vpc"], Attribute="enableDnsHostnames")["EnableDnsHostnames"]["Value"]
 
 
@@ -167,7 +167,7 @@ def test_refresh_without_drift_changes_nothing(engine: Engine) -> None:
     words = engine.refresh()
 
     assert "5 unchanged" in words
-    assert {} == changes(engine)
+    assert changes(engine) == {}
 
 
 def test_what_vanished_is_made_again(engine: Engine, box: Sandbox) -> None:
@@ -177,7 +177,7 @@ def test_what_vanished_is_made_again(engine: Engine, box: Sandbox) -> None:
 
     engine.refresh()
 
-    assert {"create": ["machine"]} == changes(engine)
+    assert changes(engine) == {"create": ["machine"]}
     engine.up()
     assert before["instance"] != engine.outputs()["instance"]
 
@@ -191,11 +191,11 @@ vpc = aws.ec2.Vpc("old", cidr_block="10.9.0.0/16", tags={{"Name": "old"}}, opts=
 pulumi.export("vpc", vpc.id)
 """
     for engine in _engine(box, tmp_path, program, "import"):
-        assert {"import": ["old"]} == changes(engine)
+        assert changes(engine) == {"import": ["old"]}
         engine.up()
         assert vpc == engine.outputs()["vpc"]
-        assert {} == changes(engine)
-    assert [] == ec2.describe_vpcs(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["Vpcs"]
+        assert changes(engine) == {}
+    assert ec2.describe_vpcs(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["Vpcs"] == []
 
 
 def test_destroy_leaves_nothing(engine: Engine, box: Sandbox) -> None:
@@ -204,7 +204,7 @@ def test_destroy_leaves_nothing(engine: Engine, box: Sandbox) -> None:
     engine.destroy()
 
     ec2 = client(box)
-    assert [] == ec2.describe_vpcs(Filters=[{"Name": "vpc-id", "Values": [outputs["vpc"]]}])["Vpcs"]
+    assert ec2.describe_vpcs(Filters=[{"Name": "vpc-id", "Values": [outputs["vpc"]]}])["Vpcs"] == []
     states = [i["State"]["Name"] for r in ec2.describe_instances()["Reservations"] for i in r["Instances"] if i["InstanceId"] == outputs["instance"]]
     assert states in ([], ["terminated"])
 
@@ -334,8 +334,8 @@ def test_the_next_up_finishes_one_that_was_broken_off(
 
     assert status != 0
     engine.up()
-    assert {} == changes(engine)
-    assert (MORE + 1, MORE + 1) == _standing(box, engine.outputs()["vpc"])
+    assert changes(engine) == {}
+    assert _standing(box, engine.outputs()["vpc"]) == (MORE + 1, MORE + 1)
 
 
 def test_ctrl_c_is_quiet(engine: Engine, box: Sandbox) -> None:
@@ -352,7 +352,7 @@ def test_a_throttled_cloud_is_asked_again(engine: Engine, box: Sandbox) -> None:
     engine.up()
 
     faults(box, {})
-    assert {} == changes(engine)
+    assert changes(engine) == {}
 
 
 def test_two_sandboxes_do_not_see_each_other(box: Sandbox) -> None:
@@ -361,7 +361,7 @@ def test_two_sandboxes_do_not_see_each_other(box: Sandbox) -> None:
     try:
         assert other.status()["endpoint"] != box.status()["endpoint"]
         vpc = client(other).create_vpc(CidrBlock="10.77.0.0/16")["Vpc"]["VpcId"]
-        assert [] == client(box).describe_vpcs(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["Vpcs"]
+        assert client(box).describe_vpcs(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["Vpcs"] == []
     finally:
         other.down(purge=True)
     assert not other.directory.root.exists()

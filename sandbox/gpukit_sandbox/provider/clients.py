@@ -16,7 +16,9 @@ def require_loopback(endpoint: str) -> str:
     host = urlsplit(endpoint).hostname or ""
     if not endpoint or not host:
         raise SandboxError(
-            f"{ENDPOINT_VARIABLE} is not set" if not endpoint else f"{ENDPOINT_VARIABLE} {endpoint!r} is not an address",
+            f"{ENDPOINT_VARIABLE} is not set"
+            if not endpoint
+            else f"{ENDPOINT_VARIABLE} {endpoint!r} is not an address",
             why="the AWS double speaks to the sandbox alone, never to AWS",
             fix="run the command through `gpukit sandbox run -- ...`",
         )

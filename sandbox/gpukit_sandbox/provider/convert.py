@@ -62,7 +62,9 @@ def consumed(properties: Iterable[str], shape: Any, renames: Mapping[str, str] |
     return {p for p in properties if names.get(p, "") in shape.members or _find(p, index) is not None}
 
 
-def from_api(item: Mapping[str, Any], declared: Mapping[str, str], renames: Mapping[str, str] | None = None) -> dict[str, Any]:
+def from_api(
+    item: Mapping[str, Any], declared: Mapping[str, str], renames: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """Return the declared properties that an API structure fills, in the SDK's types; absent members stay absent."""
     names = renames or {}
     index = _index(item)
@@ -92,7 +94,11 @@ def _to_member(value: Any, shape: Any, names: Mapping[str, str], unmatched: Unma
         items = value if isinstance(value, list) else [value]
         return [_to_member(item, shape.member, names, unmatched, f"{path}[{i}]") for i, item in enumerate(items)]
     if kind == "map":
-        return {k: _to_member(v, shape.value, names, unmatched, path) for k, v in value.items()} if isinstance(value, dict) else value
+        return (
+            {k: _to_member(v, shape.value, names, unmatched, path) for k, v in value.items()}
+            if isinstance(value, dict)
+            else value
+        )
     return _to_scalar(value, kind)
 
 
@@ -135,7 +141,7 @@ def tags_from_api(value: Any) -> dict[str, str]:
     if isinstance(value, dict):
         pairs = value.items()
     else:
-        pairs = (({k.lower(): v for k, v in tag.items()} for tag in value or ()))  # type: ignore[assignment]
+        pairs = ({k.lower(): v for k, v in tag.items()} for tag in value or ())  # type: ignore[assignment]
         pairs = [(tag.get("key") or tag.get("tagkey"), tag.get("value", tag.get("tagvalue", ""))) for tag in pairs]  # type: ignore
     return {str(key): str(val) for key, val in pairs if not str(key).startswith("aws:")}
 
@@ -163,7 +169,10 @@ def _from_scalar(value: Any, word: str) -> Any:
 
 def _is_tag_list(shape: Any) -> bool:
     member = shape.member
-    return member.type_name == "structure" and {m.lower().removeprefix("tag") for m in member.members} == {"key", "value"}
+    return member.type_name == "structure" and {m.lower().removeprefix("tag") for m in member.members} == {
+        "key",
+        "value",
+    }
 
 
 def _index(members: Iterable[str]) -> dict[str, str]:
@@ -172,7 +181,15 @@ def _index(members: Iterable[str]) -> dict[str, str]:
 
 def _find(name: str, index: Mapping[str, str]) -> str | None:
     bare = _bare(name)
-    for candidate in (bare, f"{bare}s", bare.removesuffix("s"), f"{bare.removesuffix('y')}ies", f"{bare.removesuffix('ies')}y", f"{bare}list", f"{bare}set"):
+    for candidate in (
+        bare,
+        f"{bare}s",
+        bare.removesuffix("s"),
+        f"{bare.removesuffix('y')}ies",
+        f"{bare.removesuffix('ies')}y",
+        f"{bare}list",
+        f"{bare}set",
+    ):
         if candidate in index:
             return index[candidate]
     return None

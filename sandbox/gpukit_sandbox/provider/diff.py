@@ -29,7 +29,9 @@ class Change:
         return re.split(r"[.\[]", self.path, maxsplit=1)[0]
 
 
-def changes(token: str, old: Properties, new: Properties, also_replacing: Iterable[str] = (), in_place: Iterable[str] = ()) -> list[Change]:
+def changes(
+    token: str, old: Properties, new: Properties, also_replacing: Iterable[str] = (), in_place: Iterable[str] = ()
+) -> list[Change]:
     """Return every changed leaf between old and new inputs, sorted; properties that start with `__` are the provider's own."""
     exempt = tuple(in_place)
     replacing = {p for p in replacing_paths(token) if p.split(".")[0] not in exempt} | set(also_replacing)
@@ -73,7 +75,9 @@ def _leaves(path: str, old: Any, new: Any) -> Iterator[tuple[str, str]]:
         left, right = old if isinstance(old, dict) else {}, new if isinstance(new, dict) else {}
         if (old is None or isinstance(old, dict)) and (new is None or isinstance(new, dict)):
             for key in sorted(left.keys() | right.keys()):
-                yield from _leaves(f"{path}.{key}" if _is_plain(key) else f'{path}["{key}"]', left.get(key), right.get(key))
+                yield from _leaves(
+                    f"{path}.{key}" if _is_plain(key) else f'{path}["{key}"]', left.get(key), right.get(key)
+                )
             return
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for index, (a, b) in enumerate(zip(old, new, strict=True)):

@@ -16,12 +16,20 @@ class CapacityReservation(Ec2Resource):
 
     token = "aws:ec2/capacityReservation:CapacityReservation"
     create_call, id_from = "create_capacity_reservation", "CapacityReservation.CapacityReservationId"
-    read_call, read_args, item = "describe_capacity_reservations", {"CapacityReservationIds": ["{id}"]}, "CapacityReservations[0]"
+    read_call, read_args, item = (
+        "describe_capacity_reservations",
+        {"CapacityReservationIds": ["{id}"]},
+        "CapacityReservations[0]",
+    )
     gone = ("InvalidCapacityReservationId.NotFound", *_OVER)
     delete_call, delete_args = "cancel_capacity_reservation", {"CapacityReservationId": "{id}"}
     renames: ClassVar = {"instanceCount": "TotalInstanceCount", "arn": "CapacityReservationArn"}
     tagging = ec2_tags("capacity-reservation")
-    status, ready, failed = "State", ("active", "scheduled", "assessing", "pending"), ("failed", "payment-failed", "unsupported")
+    status, ready, failed = (
+        "State",
+        ("active", "scheduled", "assessing", "pending"),
+        ("failed", "payment-failed", "unsupported"),
+    )
     defaults: ClassVar = {"endDateType": "unlimited", "instanceMatchCriteria": "open", "tenancy": "default"}
 
     def create_params(self, calls: Calls, inputs: Properties) -> dict[str, Any]:
@@ -35,7 +43,10 @@ class CapacityReservation(Ec2Resource):
     @applies("instanceCount", "endDate", "endDateType", on_create=False)
     def modify(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Change size or end."""
-        change: dict[str, Any] = {"InstanceCount": int(new["instanceCount"]), "EndDateType": new.get("endDateType", "unlimited")}
+        change: dict[str, Any] = {
+            "InstanceCount": int(new["instanceCount"]),
+            "EndDateType": new.get("endDateType", "unlimited"),
+        }
         if new.get("endDate"):
             change["EndDate"] = new["endDate"]
         calls.call("ec2", "modify_capacity_reservation", CapacityReservationId=resource_id, **change)
@@ -46,9 +57,21 @@ class CapacityBlockReservation(Ec2Resource):
 
     token = "aws:ec2/capacityBlockReservation:CapacityBlockReservation"
     create_call, id_from = "purchase_capacity_block", "CapacityReservation.CapacityReservationId"
-    read_call, read_args, item = "describe_capacity_reservations", {"CapacityReservationIds": ["{id}"]}, "CapacityReservations[0]"
+    read_call, read_args, item = (
+        "describe_capacity_reservations",
+        {"CapacityReservationIds": ["{id}"]},
+        "CapacityReservations[0]",
+    )
     gone = ("InvalidCapacityReservationId.NotFound", *_OVER)
-    renames: ClassVar = {"instanceCount": "TotalInstanceCount", "createdDate": "CreateDate", "arn": "CapacityReservationArn"}
+    renames: ClassVar = {
+        "instanceCount": "TotalInstanceCount",
+        "createdDate": "CreateDate",
+        "arn": "CapacityReservationArn",
+    }
     handles = frozenset({"timeouts"})
     tagging = ec2_tags("capacity-reservation")
-    status, ready, failed = "State", ("active", "scheduled", "payment-pending"), ("failed", "payment-failed", "expired", "cancelled")
+    status, ready, failed = (
+        "State",
+        ("active", "scheduled", "payment-pending"),
+        ("failed", "payment-failed", "expired", "cancelled"),
+    )

@@ -22,7 +22,11 @@ class LaunchTemplate(Ec2Resource):
     autoname, autoname_max = "name", 125
     create_call, id_from = "create_launch_template", "LaunchTemplate.LaunchTemplateId"
     delete_call, delete_args = "delete_launch_template", {"LaunchTemplateId": "{id}"}
-    gone = ("InvalidLaunchTemplateId.NotFound", "InvalidLaunchTemplateId.NotFoundException", "InvalidLaunchTemplateName.NotFoundException")
+    gone = (
+        "InvalidLaunchTemplateId.NotFound",
+        "InvalidLaunchTemplateId.NotFoundException",
+        "InvalidLaunchTemplateName.NotFoundException",
+    )
     renames: ClassVar = {
         "name": "LaunchTemplateName",
         "description": "VersionDescription",
@@ -41,7 +45,19 @@ class LaunchTemplate(Ec2Resource):
     tagging = ec2_tags("launch-template")
     arn = "arn:aws:ec2:{region}:{account}:launch-template/{id}"
     changes_with_every_update = ("latestVersion",)
-    _head: ClassVar = frozenset({"name", "namePrefix", "description", "tags", "tagsAll", "region", "defaultVersion", "updateDefaultVersion", "__defaults"})
+    _head: ClassVar = frozenset(
+        {
+            "name",
+            "namePrefix",
+            "description",
+            "tags",
+            "tagsAll",
+            "region",
+            "defaultVersion",
+            "updateDefaultVersion",
+            "__defaults",
+        }
+    )
     handles = frozenset({"defaultVersion", "updateDefaultVersion", "namePrefix"})
     not_imported = frozenset({"namePrefix"})
 
@@ -63,7 +79,10 @@ class LaunchTemplate(Ec2Resource):
 
     def create_params(self, calls: Calls, inputs: Properties) -> dict[str, Any]:
         """Put the content into one structure."""
-        params: dict[str, Any] = {"LaunchTemplateName": inputs["name"], "LaunchTemplateData": self._content(calls, inputs)}
+        params: dict[str, Any] = {
+            "LaunchTemplateName": inputs["name"],
+            "LaunchTemplateData": self._content(calls, inputs),
+        }
         if inputs.get("description"):
             params["VersionDescription"] = inputs["description"]
         return {**params, **self.tagging.on_create({}, self.all_tags(calls, inputs), True)}
@@ -81,13 +100,19 @@ class LaunchTemplate(Ec2Resource):
             heads = calls.call("ec2", "describe_launch_templates", LaunchTemplateIds=[resource_id])["LaunchTemplates"]
             if not heads:
                 return None
-            newest = calls.call("ec2", "describe_launch_template_versions", LaunchTemplateId=resource_id, Versions=["$Latest"])
+            newest = calls.call(
+                "ec2", "describe_launch_template_versions", LaunchTemplateId=resource_id, Versions=["$Latest"]
+            )
         except Refused as refusal:
             if refusal.code in self.gone:
                 return None
             raise
         version = newest["LaunchTemplateVersions"][0]
-        return {**version.get("LaunchTemplateData", {}), "VersionDescription": version.get("VersionDescription"), **heads[0]}
+        return {
+            **version.get("LaunchTemplateData", {}),
+            "VersionDescription": version.get("VersionDescription"),
+            **heads[0],
+        }
 
     def extra(self, calls: Calls, resource_id: str, item: dict[str, Any], state: Properties) -> Properties:
         """Add the version numbers."""
@@ -99,7 +124,9 @@ class LaunchTemplate(Ec2Resource):
             "name": item["LaunchTemplateName"],
         }
 
-    def update(self, calls: Calls, resource_id: str, old: Properties, new: Properties, state: Properties, changed: set[str]) -> None:
+    def update(
+        self, calls: Calls, resource_id: str, old: Properties, new: Properties, state: Properties, changed: set[str]
+    ) -> None:
         """Make a new version when the content changed, then point the default where it was asked to be."""
         if "tags" in changed:
             self.tagging.change(calls, "ec2", resource_id, state, self.all_tags(calls, new))
@@ -107,7 +134,11 @@ class LaunchTemplate(Ec2Resource):
         if (changed - self._head) | (changed & {"description"}):
             words = {"VersionDescription": new["description"]} if new.get("description") else {}
             answer = calls.call(
-                "ec2", "create_launch_template_version", LaunchTemplateId=resource_id, LaunchTemplateData=self._content(calls, new), **words
+                "ec2",
+                "create_launch_template_version",
+                LaunchTemplateId=resource_id,
+                LaunchTemplateData=self._content(calls, new),
+                **words,
             )
             if new.get("updateDefaultVersion"):
                 default = answer["LaunchTemplateVersion"]["VersionNumber"]
@@ -137,10 +168,14 @@ class PlacementGroup(Ec2Resource):
         """Create it; tags are written on its own id."""
         return super().make(calls, inputs)
 
-    def update(self, calls: Calls, resource_id: str, old: Properties, new: Properties, state: Properties, changed: set[str]) -> None:
+    def update(
+        self, calls: Calls, resource_id: str, old: Properties, new: Properties, state: Properties, changed: set[str]
+    ) -> None:
         """Only tags change in place, and EC2 takes them by the group's id."""
         if "tags" in changed:
-            self.tagging.change(calls, "ec2", str(state.get("placementGroupId", resource_id)), state, self.all_tags(calls, new))
+            self.tagging.change(
+                calls, "ec2", str(state.get("placementGroupId", resource_id)), state, self.all_tags(calls, new)
+            )
 
 
 class Instance(Ec2Resource):
@@ -166,8 +201,21 @@ class Instance(Ec2Resource):
     arn = "arn:aws:ec2:{region}:{account}:instance/{id}"
     status, ready, failed = "State.Name", ("running", "stopped"), ("terminated", "shutting-down", "gone")
     waits_for_deletion = True
-    defaults: ClassVar = {"sourceDestCheck": True, "userDataReplaceOnChange": False, "getPasswordData": False, "forceDestroy": False}
-    not_imported = frozenset({"networkInterfaces", "securityGroups", "primaryNetworkInterface", "ebsBlockDevices", "secondaryNetworkInterfaces"})
+    defaults: ClassVar = {
+        "sourceDestCheck": True,
+        "userDataReplaceOnChange": False,
+        "getPasswordData": False,
+        "forceDestroy": False,
+    }
+    not_imported = frozenset(
+        {
+            "networkInterfaces",
+            "securityGroups",
+            "primaryNetworkInterface",
+            "ebsBlockDevices",
+            "secondaryNetworkInterfaces",
+        }
+    )
 
     def create_params(self, calls: Calls, inputs: Properties) -> dict[str, Any]:
         """Gather placement, disks, interface and user data."""
@@ -193,7 +241,11 @@ class Instance(Ec2Resource):
             params["IamInstanceProfile"] = {"Name": inputs["iamInstanceProfile"]}
         if inputs.get("launchTemplate"):
             template = inputs["launchTemplate"]
-            stated = {"LaunchTemplateId": template.get("id"), "LaunchTemplateName": template.get("name"), "Version": template.get("version")}
+            stated = {
+                "LaunchTemplateId": template.get("id"),
+                "LaunchTemplateName": template.get("name"),
+                "Version": template.get("version"),
+            }
             params["LaunchTemplate"] = {k: str(v) for k, v in stated.items() if v is not None}
         if inputs.get("userDataBase64"):
             params["UserData"] = base64.b64decode(inputs["userDataBase64"]).decode("latin-1")
@@ -204,7 +256,9 @@ class Instance(Ec2Resource):
             params["BlockDeviceMappings"] = disks
         if inputs.get("volumeTags") or (inputs.get("rootBlockDevice") or {}).get("tags"):
             tags = {**(inputs.get("volumeTags") or {}), **((inputs.get("rootBlockDevice") or {}).get("tags") or {})}
-            params.setdefault("TagSpecifications", []).append({"ResourceType": "volume", "Tags": self.tagging.write(tags)})
+            params.setdefault("TagSpecifications", []).append(
+                {"ResourceType": "volume", "Tags": self.tagging.write(tags)}
+            )
         self._write_interfaces(params, inputs)
         return params
 
@@ -220,8 +274,15 @@ class Instance(Ec2Resource):
             params["NetworkInterfaces"] = attached
         elif inputs.get("associatePublicIpAddress") is not None:
             # AWS takes subnet, groups and address on the interface once anything is said about it.
-            interface: dict[str, Any] = {"DeviceIndex": 0, "AssociatePublicIpAddress": bool(inputs["associatePublicIpAddress"])}
-            for member, target in (("SubnetId", "SubnetId"), ("SecurityGroupIds", "Groups"), ("PrivateIpAddress", "PrivateIpAddress")):
+            interface: dict[str, Any] = {
+                "DeviceIndex": 0,
+                "AssociatePublicIpAddress": bool(inputs["associatePublicIpAddress"]),
+            }
+            for member, target in (
+                ("SubnetId", "SubnetId"),
+                ("SecurityGroupIds", "Groups"),
+                ("PrivateIpAddress", "PrivateIpAddress"),
+            ):
                 if member in params:
                     interface[target] = params.pop(member)
             params["NetworkInterfaces"] = [interface]
@@ -231,10 +292,14 @@ class Instance(Ec2Resource):
         disks = []
         root = inputs.get("rootBlockDevice")
         if root:
-            ebs = to_api({k: v for k, v in root.items() if k not in ("deviceName", "tags", "tagsAll", "volumeId")}, shape)
+            ebs = to_api(
+                {k: v for k, v in root.items() if k not in ("deviceName", "tags", "tagsAll", "volumeId")}, shape
+            )
             disks.append({"DeviceName": root.get("deviceName") or self._root_device(calls, inputs), "Ebs": ebs})
         for disk in inputs.get("ebsBlockDevices") or []:
-            ebs = to_api({k: v for k, v in disk.items() if k not in ("deviceName", "tags", "tagsAll", "volumeId")}, shape)
+            ebs = to_api(
+                {k: v for k, v in disk.items() if k not in ("deviceName", "tags", "tagsAll", "volumeId")}, shape
+            )
             disks.append({"DeviceName": disk["deviceName"], "Ebs": ebs})
         for disk in inputs.get("ephemeralBlockDevices") or []:
             words = {"VirtualName": disk.get("virtualName")} if not disk.get("noDevice") else {"NoDevice": ""}
@@ -245,9 +310,13 @@ class Instance(Ec2Resource):
         image = inputs.get("ami")
         if not image and inputs.get("launchTemplate"):
             template = inputs["launchTemplate"]
-            by = {"LaunchTemplateId": template["id"]} if template.get("id") else {"LaunchTemplateName": template["name"]}
+            by = (
+                {"LaunchTemplateId": template["id"]} if template.get("id") else {"LaunchTemplateName": template["name"]}
+            )
             version = str(template.get("version") or "$Default")
-            found = calls.call("ec2", "describe_launch_template_versions", Versions=[version], **by)["LaunchTemplateVersions"]
+            found = calls.call("ec2", "describe_launch_template_versions", Versions=[version], **by)[
+                "LaunchTemplateVersions"
+            ]
             image = found[0]["LaunchTemplateData"].get("ImageId") if found else None
         images = calls.call("ec2", "describe_images", ImageIds=[image])["Images"] if image else []
         return str(images[0].get("RootDeviceName") or "/dev/xvda") if images else "/dev/xvda"
@@ -268,7 +337,11 @@ class Instance(Ec2Resource):
     @applies("userData", "userDataBase64", on_create=False)
     def user_data(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Stop, change the user data, start."""
-        text = base64.b64decode(new["userDataBase64"]) if new.get("userDataBase64") else str(new.get("userData") or "").encode()
+        text = (
+            base64.b64decode(new["userDataBase64"])
+            if new.get("userDataBase64")
+            else str(new.get("userData") or "").encode()
+        )
         self._stopped(calls, resource_id, lambda: calls.call(
             "ec2", "modify_instance_attribute", InstanceId=resource_id, UserData={"Value": text}))  # fmt: skip
 
@@ -293,7 +366,12 @@ class Instance(Ec2Resource):
     @applies("vpcSecurityGroupIds", on_create=False)
     def groups(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Change the security groups of the first interface."""
-        calls.call("ec2", "modify_instance_attribute", InstanceId=resource_id, Groups=list(new.get("vpcSecurityGroupIds") or []))
+        calls.call(
+            "ec2",
+            "modify_instance_attribute",
+            InstanceId=resource_id,
+            Groups=list(new.get("vpcSecurityGroupIds") or []),
+        )
 
     @applies("disableApiTermination", on_create=False)
     def termination(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
@@ -304,7 +382,12 @@ class Instance(Ec2Resource):
     @applies("disableApiStop", on_create=False)
     def stop_protection(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Switch the protection against stopping."""
-        calls.call("ec2", "modify_instance_attribute", InstanceId=resource_id, DisableApiStop={"Value": bool(new.get("disableApiStop"))})
+        calls.call(
+            "ec2",
+            "modify_instance_attribute",
+            InstanceId=resource_id,
+            DisableApiStop={"Value": bool(new.get("disableApiStop"))},
+        )
 
     @applies("instanceInitiatedShutdownBehavior", on_create=False)
     def shutdown(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
@@ -315,35 +398,62 @@ class Instance(Ec2Resource):
     @applies("monitoring", on_create=False)
     def monitoring(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Switch detailed monitoring."""
-        calls.call("ec2", "monitor_instances" if new.get("monitoring") else "unmonitor_instances", InstanceIds=[resource_id])
+        calls.call(
+            "ec2", "monitor_instances" if new.get("monitoring") else "unmonitor_instances", InstanceIds=[resource_id]
+        )
 
     @applies("metadataOptions", on_create=False)
     def metadata(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Change the metadata service."""
         shape = calls.shape("ec2", "modify_instance_metadata_options")
-        calls.call("ec2", "modify_instance_metadata_options", **{**to_api(new.get("metadataOptions") or {}, shape), "InstanceId": resource_id})
+        calls.call(
+            "ec2",
+            "modify_instance_metadata_options",
+            **{**to_api(new.get("metadataOptions") or {}, shape), "InstanceId": resource_id},
+        )
 
     @applies("iamInstanceProfile", on_create=False)
     def profile(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Bind another instance profile."""
         filters = [{"Name": "instance-id", "Values": [resource_id]}]
-        standing = calls.call("ec2", "describe_iam_instance_profile_associations", Filters=filters)["IamInstanceProfileAssociations"]
+        standing = calls.call("ec2", "describe_iam_instance_profile_associations", Filters=filters)[
+            "IamInstanceProfileAssociations"
+        ]
         wanted = new.get("iamInstanceProfile")
         if standing and wanted:
-            calls.call("ec2", "replace_iam_instance_profile_association", AssociationId=standing[0]["AssociationId"], IamInstanceProfile={"Name": wanted})
+            calls.call(
+                "ec2",
+                "replace_iam_instance_profile_association",
+                AssociationId=standing[0]["AssociationId"],
+                IamInstanceProfile={"Name": wanted},
+            )
         elif standing:
             calls.call("ec2", "disassociate_iam_instance_profile", AssociationId=standing[0]["AssociationId"])
         elif wanted:
-            calls.call("ec2", "associate_iam_instance_profile", InstanceId=resource_id, IamInstanceProfile={"Name": wanted})
+            calls.call(
+                "ec2", "associate_iam_instance_profile", InstanceId=resource_id, IamInstanceProfile={"Name": wanted}
+            )
 
     @applies("rootBlockDevice", on_create=False)
     def root_volume(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Change size, type, IOPS or throughput of the root volume."""
         item = self.find(calls, resource_id, {}) or {}
-        volume = next((d["Ebs"]["VolumeId"] for d in item.get("BlockDeviceMappings", []) if d["DeviceName"] == item.get("RootDeviceName")), None)
+        volume = next(
+            (
+                d["Ebs"]["VolumeId"]
+                for d in item.get("BlockDeviceMappings", [])
+                if d["DeviceName"] == item.get("RootDeviceName")
+            ),
+            None,
+        )
         before, after = old.get("rootBlockDevice") or {}, new.get("rootBlockDevice") or {}
         change = {}
-        for name, member in (("volumeSize", "Size"), ("volumeType", "VolumeType"), ("iops", "Iops"), ("throughput", "Throughput")):
+        for name, member in (
+            ("volumeSize", "Size"),
+            ("volumeType", "VolumeType"),
+            ("iops", "Iops"),
+            ("throughput", "Throughput"),
+        ):
             if after.get(name) is not None and after.get(name) != before.get(name):
                 change[member] = after[name]
         if volume and change:
@@ -352,9 +462,16 @@ class Instance(Ec2Resource):
     @applies("capacityReservationSpecification", on_create=False)
     def reservation(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Change what reservations it may use."""
-        shape = calls.shape("ec2", "modify_instance_capacity_reservation_attributes").members["CapacityReservationSpecification"]
+        shape = calls.shape("ec2", "modify_instance_capacity_reservation_attributes").members[
+            "CapacityReservationSpecification"
+        ]
         value = to_api(new.get("capacityReservationSpecification") or {"capacityReservationPreference": "open"}, shape)
-        calls.call("ec2", "modify_instance_capacity_reservation_attributes", InstanceId=resource_id, CapacityReservationSpecification=value)
+        calls.call(
+            "ec2",
+            "modify_instance_capacity_reservation_attributes",
+            InstanceId=resource_id,
+            CapacityReservationSpecification=value,
+        )
 
     def extra(self, calls: Calls, resource_id: str, item: dict[str, Any], state: Properties) -> Properties:
         """Read placement, groups, disks and profile back."""
@@ -371,7 +488,9 @@ class Instance(Ec2Resource):
             "launchTemplate": state.get("launchTemplate"),
             "userData": state.get("userData"),
         }
-        found["securityGroups"] = [g["GroupName"] for g in item.get("SecurityGroups") or []] if not item.get("VpcId") else None
+        found["securityGroups"] = (
+            [g["GroupName"] for g in item.get("SecurityGroups") or []] if not item.get("VpcId") else None
+        )
         interfaces = item.get("NetworkInterfaces") or []
         first = next((i for i in interfaces if (i.get("Attachment") or {}).get("DeviceIndex") == 0), None)
         if first:
@@ -385,7 +504,9 @@ class Instance(Ec2Resource):
         return found
 
     def _read_disks(self, calls: Calls, item: dict[str, Any], state: Properties) -> Properties:
-        mapped = {d["Ebs"]["VolumeId"]: d for d in item.get("BlockDeviceMappings", []) if d.get("Ebs", {}).get("VolumeId")}
+        mapped = {
+            d["Ebs"]["VolumeId"]: d for d in item.get("BlockDeviceMappings", []) if d.get("Ebs", {}).get("VolumeId")
+        }
         if not mapped:
             return {}
         volumes = calls.call("ec2", "describe_volumes", VolumeIds=sorted(mapped))["Volumes"]
@@ -395,19 +516,26 @@ class Instance(Ec2Resource):
             device = mapped[volume["VolumeId"]]
             attached = (volume.get("Attachments") or [{}])[0]
             disk = from_api({**volume, "VolumeSize": volume["Size"], "DeviceName": device["DeviceName"]}, declared)
-            disk["deleteOnTermination"] = bool(device["Ebs"].get("DeleteOnTermination", attached.get("DeleteOnTermination", True)))
+            disk["deleteOnTermination"] = bool(
+                device["Ebs"].get("DeleteOnTermination", attached.get("DeleteOnTermination", True))
+            )
             if device["DeviceName"] == item.get("RootDeviceName") or len(mapped) == 1:
                 root = disk
             else:
                 others.append(disk)
         stated = {d.get("deviceName") for d in state.get("ebsBlockDevices") or []}
         # Volumes that a VolumeAttachment brought belong to it, not to the instance.
-        return {"rootBlockDevice": root, "ebsBlockDevices": [d for d in others if d.get("deviceName") in stated] or None}
+        return {
+            "rootBlockDevice": root,
+            "ebsBlockDevices": [d for d in others if d.get("deviceName") in stated] or None,
+        }
 
     def remove(self, calls: Calls, resource_id: str, state: Properties) -> None:
         """Terminate; `forceDestroy` takes the protection off first."""
         if state.get("forceDestroy"):
-            calls.call("ec2", "modify_instance_attribute", InstanceId=resource_id, DisableApiTermination={"Value": False})
+            calls.call(
+                "ec2", "modify_instance_attribute", InstanceId=resource_id, DisableApiTermination={"Value": False}
+            )
         calls.call("ec2", "terminate_instances", InstanceIds=[resource_id])
 
     def replaces_for(self, old: Properties, new: Properties) -> set[str]:
@@ -507,7 +635,10 @@ class EncryptionByDefault(Ec2Resource):
     @applies("enabled", on_create=False)
     def switch(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Switch it."""
-        calls.call("ec2", "enable_ebs_encryption_by_default" if new.get("enabled", True) else "disable_ebs_encryption_by_default")
+        calls.call(
+            "ec2",
+            "enable_ebs_encryption_by_default" if new.get("enabled", True) else "disable_ebs_encryption_by_default",
+        )
 
     def find(self, calls: Calls, resource_id: str, state: Properties) -> dict[str, Any] | None:
         """Read the switch."""

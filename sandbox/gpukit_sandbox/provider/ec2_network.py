@@ -20,7 +20,10 @@ class Ec2Resource(Resource):
         tags = self.all_tags(calls, inputs)
         if "Name" not in tags or not self.tagging.ec2_type or self.service != "ec2":
             return None
-        filters = [{"Name": "resource-type", "Values": [self.tagging.ec2_type]}, {"Name": "tag:Name", "Values": [tags["Name"]]}]
+        filters = [
+            {"Name": "resource-type", "Values": [self.tagging.ec2_type]},
+            {"Name": "tag:Name", "Values": [tags["Name"]]},
+        ]
         answer = calls.call("ec2", "describe_tags", Filters=filters)
         found = [str(tag["ResourceId"]) for tag in answer.get("Tags", []) if tag.get("Key") == "Name"]
         alive = [i for i in found if self._same_tags(calls, i, inputs, tags)]
@@ -51,12 +54,22 @@ class Vpc(Ec2Resource):
     def dns_support(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Switch the resolver; on by default, so only said when it differs."""
         if new.get("enableDnsSupport", True) != old.get("enableDnsSupport", True):
-            calls.call("ec2", "modify_vpc_attribute", VpcId=resource_id, EnableDnsSupport={"Value": bool(new.get("enableDnsSupport", True))})
+            calls.call(
+                "ec2",
+                "modify_vpc_attribute",
+                VpcId=resource_id,
+                EnableDnsSupport={"Value": bool(new.get("enableDnsSupport", True))},
+            )
 
     @applies("enableDnsHostnames")
     def dns_hostnames(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Switch host names; off by default."""
-        calls.call("ec2", "modify_vpc_attribute", VpcId=resource_id, EnableDnsHostnames={"Value": bool(new.get("enableDnsHostnames"))})
+        calls.call(
+            "ec2",
+            "modify_vpc_attribute",
+            VpcId=resource_id,
+            EnableDnsHostnames={"Value": bool(new.get("enableDnsHostnames"))},
+        )
 
     @applies("enableNetworkAddressUsageMetrics")
     def usage_metrics(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
@@ -67,13 +80,19 @@ class Vpc(Ec2Resource):
     @applies("instanceTenancy", on_create=False)
     def tenancy(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Loosen dedicated tenancy; AWS refuses the other direction."""
-        calls.call("ec2", "modify_vpc_tenancy", VpcId=resource_id, InstanceTenancy=new.get("instanceTenancy", "default"))
+        calls.call(
+            "ec2", "modify_vpc_tenancy", VpcId=resource_id, InstanceTenancy=new.get("instanceTenancy", "default")
+        )
 
     def extra(self, calls: Calls, resource_id: str, item: dict[str, Any], state: Properties) -> Properties:
         """Add the DNS switches and the default children."""
         of_vpc = [{"Name": "vpc-id", "Values": [resource_id]}]
-        tables = calls.call("ec2", "describe_route_tables", Filters=[*of_vpc, {"Name": "association.main", "Values": ["true"]}])["RouteTables"]
-        groups = calls.call("ec2", "describe_security_groups", Filters=[*of_vpc, {"Name": "group-name", "Values": ["default"]}])["SecurityGroups"]
+        tables = calls.call(
+            "ec2", "describe_route_tables", Filters=[*of_vpc, {"Name": "association.main", "Values": ["true"]}]
+        )["RouteTables"]
+        groups = calls.call(
+            "ec2", "describe_security_groups", Filters=[*of_vpc, {"Name": "group-name", "Values": ["default"]}]
+        )["SecurityGroups"]
         main = tables[0]["RouteTableId"] if tables else None
         return {
             "enableDnsSupport": self._attribute(calls, resource_id, "enableDnsSupport"),
@@ -109,7 +128,12 @@ class Subnet(Ec2Resource):
     @applies("mapPublicIpOnLaunch")
     def public_addresses(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Switch public addresses for new interfaces."""
-        calls.call("ec2", "modify_subnet_attribute", SubnetId=resource_id, MapPublicIpOnLaunch={"Value": bool(new.get("mapPublicIpOnLaunch"))})
+        calls.call(
+            "ec2",
+            "modify_subnet_attribute",
+            SubnetId=resource_id,
+            MapPublicIpOnLaunch={"Value": bool(new.get("mapPublicIpOnLaunch"))},
+        )
 
     @applies("assignIpv6AddressOnCreation")
     def ipv6_addresses(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
@@ -121,10 +145,17 @@ class Subnet(Ec2Resource):
     def host_names(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Choose between address and resource names."""
         if new.get("privateDnsHostnameTypeOnLaunch"):
-            calls.call("ec2", "modify_subnet_attribute", SubnetId=resource_id, PrivateDnsHostnameTypeOnLaunch=new["privateDnsHostnameTypeOnLaunch"])
+            calls.call(
+                "ec2",
+                "modify_subnet_attribute",
+                SubnetId=resource_id,
+                PrivateDnsHostnameTypeOnLaunch=new["privateDnsHostnameTypeOnLaunch"],
+            )
         if new.get("enableResourceNameDnsARecordOnLaunch") is not None:
             value = {"Value": bool(new["enableResourceNameDnsARecordOnLaunch"])}
-            calls.call("ec2", "modify_subnet_attribute", SubnetId=resource_id, EnableResourceNameDnsARecordOnLaunch=value)
+            calls.call(
+                "ec2", "modify_subnet_attribute", SubnetId=resource_id, EnableResourceNameDnsARecordOnLaunch=value
+            )
 
 
 class InternetGateway(Ec2Resource):
@@ -170,7 +201,11 @@ class Eip(Ec2Resource):
     read_call, read_args, item = "describe_addresses", {"AllocationIds": ["{id}"]}, "Addresses[0]"
     gone = ("InvalidAllocationID.NotFound", "InvalidAddressID.NotFound")
     delete_call, delete_args = "release_address", {"AllocationId": "{id}"}
-    renames: ClassVar = {"instance": "InstanceId", "networkInterface": "NetworkInterfaceId", "privateIp": "PrivateIpAddress"}
+    renames: ClassVar = {
+        "instance": "InstanceId",
+        "networkInterface": "NetworkInterfaceId",
+        "privateIp": "PrivateIpAddress",
+    }
     not_sent = frozenset({"instance", "networkInterface"})
     tagging = ec2_tags("elastic-ip")
     arn = "arn:aws:ec2:{region}:{account}:elastic-ip/{id}"
@@ -354,7 +389,10 @@ class Route(Ec2Resource):
         """Read table and destination off the id."""
         table, _, destination = resource_id.partition("_")
         name = "destinationIpv6CidrBlock" if ":" in destination else "destinationCidrBlock"
-        return {"routeTableId": table, "destinationPrefixListId" if destination.startswith("pl-") else name: destination}
+        return {
+            "routeTableId": table,
+            "destinationPrefixListId" if destination.startswith("pl-") else name: destination,
+        }
 
 
 class RouteTableAssociation(Ec2Resource):
@@ -373,7 +411,9 @@ class RouteTableAssociation(Ec2Resource):
         return found
 
     def _search(self, calls: Calls, filter_name: str, value: str, member: str) -> dict[str, Any] | None:
-        for table in calls.call("ec2", "describe_route_tables", Filters=[{"Name": filter_name, "Values": [value]}])["RouteTables"]:
+        for table in calls.call("ec2", "describe_route_tables", Filters=[{"Name": filter_name, "Values": [value]}])[
+            "RouteTables"
+        ]:
             for association in table.get("Associations", []):
                 if association.get(member) == value:
                     return {**association, "RouteTableId": table["RouteTableId"]}
@@ -384,7 +424,10 @@ class RouteTableAssociation(Ec2Resource):
         """Bind it to another table."""
         item = self.find(calls, resource_id, old) or {}
         calls.call(
-            "ec2", "replace_route_table_association", AssociationId=item["RouteTableAssociationId"], RouteTableId=new["routeTableId"]
+            "ec2",
+            "replace_route_table_association",
+            AssociationId=item["RouteTableAssociationId"],
+            RouteTableId=new["routeTableId"],
         )
 
     def remove(self, calls: Calls, resource_id: str, state: Properties) -> None:
@@ -430,13 +473,22 @@ class VpcEndpoint(Ec2Resource):
     @applies("privateDnsEnabled", on_create=False)
     def private_dns(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Switch the private name."""
-        calls.call("ec2", "modify_vpc_endpoint", VpcEndpointId=resource_id, PrivateDnsEnabled=bool(new.get("privateDnsEnabled")))
+        calls.call(
+            "ec2",
+            "modify_vpc_endpoint",
+            VpcEndpointId=resource_id,
+            PrivateDnsEnabled=bool(new.get("privateDnsEnabled")),
+        )
 
     @applies("routeTableIds", "subnetIds", "securityGroupIds", on_create=False)
     def members(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Add and remove tables, subnets and security groups."""
         change: dict[str, list[str]] = {}
-        for name, word in (("routeTableIds", "RouteTableIds"), ("subnetIds", "SubnetIds"), ("securityGroupIds", "SecurityGroupIds")):
+        for name, word in (
+            ("routeTableIds", "RouteTableIds"),
+            ("subnetIds", "SubnetIds"),
+            ("securityGroupIds", "SecurityGroupIds"),
+        ):
             before, after = set(old.get(name) or []), set(new.get(name) or [])
             if after - before:
                 change[f"Add{word}"] = sorted(after - before)
@@ -483,7 +535,9 @@ class FlowLog(Ec2Resource):
 
     def check(self, inputs: Properties) -> Iterable[tuple[str, str]]:
         """Refuse none or several watched resources."""
-        watched = [n for n in ("vpcId", "subnetId", "eniId", "transitGatewayId", "transitGatewayAttachmentId") if inputs.get(n)]
+        watched = [
+            n for n in ("vpcId", "subnetId", "eniId", "transitGatewayId", "transitGatewayAttachmentId") if inputs.get(n)
+        ]
         if len(watched) != 1 and not has_unknown(inputs):
             yield "vpcId", f"exactly one of vpcId, subnetId, eniId must be stated, not {watched or 'none'}"
 
@@ -508,7 +562,10 @@ class VpcIpv4CidrBlockAssociation(Ec2Resource):
         filters = [{"Name": "vpc-id", "Values": [state["vpcId"]]}] if state.get("vpcId") else []
         for vpc in calls.call("ec2", "describe_vpcs", Filters=filters)["Vpcs"]:
             for block in vpc.get("CidrBlockAssociationSet", []):
-                if block["AssociationId"] == resource_id and block.get("CidrBlockState", {}).get("State") != "disassociated":
+                if (
+                    block["AssociationId"] == resource_id
+                    and block.get("CidrBlockState", {}).get("State") != "disassociated"
+                ):
                     return {**block, "VpcId": vpc["VpcId"]}
         return None
 
@@ -537,7 +594,9 @@ class VpcDhcpOptions(Ec2Resource):
         params = super().create_params(calls, inputs)
         params.pop("TagSpecifications", None)
         stated = {key: inputs[name] for name, key in self._keys.items() if inputs.get(name)}
-        params["DhcpConfigurations"] = [{"Key": k, "Values": v if isinstance(v, list) else [str(v)]} for k, v in stated.items()]
+        params["DhcpConfigurations"] = [
+            {"Key": k, "Values": v if isinstance(v, list) else [str(v)]} for k, v in stated.items()
+        ]
         return params
 
     def settle(self, calls: Calls, resource_id: str, inputs: Properties, *, old: Properties | None = None) -> None:

@@ -34,7 +34,9 @@ class SecurityGroup(Ec2Resource):
         group = super().make(calls, inputs)
         item = self.find(calls, group, inputs) or {}
         if item.get("IpPermissionsEgress"):
-            calls.call("ec2", "revoke_security_group_egress", GroupId=group, IpPermissions=_resend(item["IpPermissionsEgress"]))
+            calls.call(
+                "ec2", "revoke_security_group_egress", GroupId=group, IpPermissions=_resend(item["IpPermissionsEgress"])
+            )
         return group
 
     @applies("ingress")
@@ -97,7 +99,17 @@ class _Rule(Ec2Resource):
     read_args: ClassVar = {"SecurityGroupRuleIds": ["{id}"]}
     gone = ("InvalidSecurityGroupRuleId.NotFound", "InvalidSecurityGroupRuleID.NotFound")
     handles = frozenset(
-        {"cidrIpv4", "cidrIpv6", "description", "fromPort", "ipProtocol", "prefixListId", "referencedSecurityGroupId", "securityGroupId", "toPort"}
+        {
+            "cidrIpv4",
+            "cidrIpv6",
+            "description",
+            "fromPort",
+            "ipProtocol",
+            "prefixListId",
+            "referencedSecurityGroupId",
+            "securityGroupId",
+            "toPort",
+        }
     )
     tagging = ec2_tags("security-group-rule")
     arn = "arn:aws:ec2:{region}:{account}:security-group-rule/{id}"
@@ -107,7 +119,10 @@ class _Rule(Ec2Resource):
         """Refuse none or several peers, and ports where the protocol has none."""
         peers = [n for n in ("cidrIpv4", "cidrIpv6", "prefixListId", "referencedSecurityGroupId") if inputs.get(n)]
         if len(peers) != 1:
-            yield "cidrIpv4", f"exactly one of cidrIpv4, cidrIpv6, prefixListId, referencedSecurityGroupId must be stated, not {peers or 'none'}"
+            yield (
+                "cidrIpv4",
+                f"exactly one of cidrIpv4, cidrIpv6, prefixListId, referencedSecurityGroupId must be stated, not {peers or 'none'}",
+            )
         if str(inputs.get("ipProtocol")) == "-1" and not has_unknown(inputs):
             for name in ("fromPort", "toPort"):
                 if inputs.get(name) not in (None, -1):
@@ -144,11 +159,30 @@ class _Rule(Ec2Resource):
                 found[name] = None
         return found
 
-    @applies("cidrIpv4", "cidrIpv6", "description", "fromPort", "ipProtocol", "prefixListId", "referencedSecurityGroupId", "toPort", on_create=False)
+    @applies(
+        "cidrIpv4",
+        "cidrIpv6",
+        "description",
+        "fromPort",
+        "ipProtocol",
+        "prefixListId",
+        "referencedSecurityGroupId",
+        "toPort",
+        on_create=False,
+    )
     def change(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Rewrite the rule under its id."""
-        rule: dict[str, Any] = {"IpProtocol": str(new["ipProtocol"]), "FromPort": int(new.get("fromPort", -1)), "ToPort": int(new.get("toPort", -1))}
-        for name, member in (("cidrIpv4", "CidrIpv4"), ("cidrIpv6", "CidrIpv6"), ("prefixListId", "PrefixListId"), ("description", "Description")):
+        rule: dict[str, Any] = {
+            "IpProtocol": str(new["ipProtocol"]),
+            "FromPort": int(new.get("fromPort", -1)),
+            "ToPort": int(new.get("toPort", -1)),
+        }
+        for name, member in (
+            ("cidrIpv4", "CidrIpv4"),
+            ("cidrIpv6", "CidrIpv6"),
+            ("prefixListId", "PrefixListId"),
+            ("description", "Description"),
+        ):
             if new.get(name):
                 rule[member] = new[name]
         if new.get("referencedSecurityGroupId"):
@@ -162,7 +196,12 @@ class _Rule(Ec2Resource):
 
     def remove(self, calls: Calls, resource_id: str, state: Properties) -> None:
         """Take the rule off."""
-        calls.call("ec2", f"revoke_security_group_{self.direction}", GroupId=state["securityGroupId"], SecurityGroupRuleIds=[resource_id])
+        calls.call(
+            "ec2",
+            f"revoke_security_group_{self.direction}",
+            GroupId=state["securityGroupId"],
+            SecurityGroupRuleIds=[resource_id],
+        )
 
 
 class SecurityGroupIngressRule(_Rule):
@@ -197,7 +236,12 @@ def _permission(rule: Properties, group: str) -> dict[str, Any]:
     return permission
 
 
-_PEERS = {"IpRanges": "CidrIp", "Ipv6Ranges": "CidrIpv6", "PrefixListIds": "PrefixListId", "UserIdGroupPairs": "GroupId"}
+_PEERS = {
+    "IpRanges": "CidrIp",
+    "Ipv6Ranges": "CidrIpv6",
+    "PrefixListIds": "PrefixListId",
+    "UserIdGroupPairs": "GroupId",
+}
 
 
 def _split(permissions: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -235,7 +279,11 @@ def _rules(permissions: list[dict[str, Any]], group: str, stated: list[Propertie
     for permission in left.values():
         protocol = str(permission["IpProtocol"])
         rule = {"protocol": protocol, "fromPort": permission.get("FromPort", 0), "toPort": permission.get("ToPort", 0)}
-        for member, name in (("IpRanges", "cidrBlocks"), ("Ipv6Ranges", "ipv6CidrBlocks"), ("PrefixListIds", "prefixListIds")):
+        for member, name in (
+            ("IpRanges", "cidrBlocks"),
+            ("Ipv6Ranges", "ipv6CidrBlocks"),
+            ("PrefixListIds", "prefixListIds"),
+        ):
             if member in permission:
                 rule[name] = [peer[_PEERS[member]] for peer in permission[member]]
         for pair in permission.get("UserIdGroupPairs", []):

@@ -51,13 +51,18 @@ class Repository(Resource):
     def scanning(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Switch scanning on push."""
         value = {"scanOnPush": bool((new.get("imageScanningConfiguration") or {}).get("scanOnPush"))}
-        calls.call("ecr", "put_image_scanning_configuration", repositoryName=resource_id, imageScanningConfiguration=value)
+        calls.call(
+            "ecr", "put_image_scanning_configuration", repositoryName=resource_id, imageScanningConfiguration=value
+        )
 
     def extra(self, calls: Calls, resource_id: str, item: dict[str, Any], state: Properties) -> Properties:
         """Encryption is a list of one in the SDK."""
         encryption = item.get("encryptionConfiguration")
         declared = nested_type("#ecr.RepositoryEncryptionConfiguration") or {}
-        return {"encryptionConfigurations": [from_api(encryption, declared)] if encryption else None, "name": resource_id}
+        return {
+            "encryptionConfigurations": [from_api(encryption, declared)] if encryption else None,
+            "name": resource_id,
+        }
 
     def remove(self, calls: Calls, resource_id: str, state: Properties) -> None:
         """Delete it; `forceDelete` takes its images along."""

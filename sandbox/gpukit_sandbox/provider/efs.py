@@ -50,24 +50,43 @@ class FileSystem(Resource):
             "transitionToPrimaryStorageClass": "TransitionToPrimaryStorageClass",
             "transitionToArchive": "TransitionToArchive",
         }
-        rules = [{members[name]: value} for policy in new.get("lifecyclePolicies") or [] for name, value in policy.items() if value]
+        rules = [
+            {members[name]: value}
+            for policy in new.get("lifecyclePolicies") or []
+            for name, value in policy.items()
+            if value
+        ]
         calls.call("efs", "put_lifecycle_configuration", FileSystemId=resource_id, LifecyclePolicies=rules)
 
     @applies("protection")
     def protection(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Switch the protection against being overwritten by a replica."""
         word = (new.get("protection") or {}).get("replicationOverwrite", "ENABLED")
-        calls.call("efs", "update_file_system_protection", FileSystemId=resource_id, ReplicationOverwriteProtection=word)
+        calls.call(
+            "efs", "update_file_system_protection", FileSystemId=resource_id, ReplicationOverwriteProtection=word
+        )
 
     @applies("throughputMode", "provisionedThroughputInMibps", on_create=False)
     def throughput(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Change the throughput mode."""
-        speed = {"ProvisionedThroughputInMibps": float(new["provisionedThroughputInMibps"])} if new.get("provisionedThroughputInMibps") else {}
-        calls.call("efs", "update_file_system", FileSystemId=resource_id, ThroughputMode=new.get("throughputMode", "bursting"), **speed)
+        speed = (
+            {"ProvisionedThroughputInMibps": float(new["provisionedThroughputInMibps"])}
+            if new.get("provisionedThroughputInMibps")
+            else {}
+        )
+        calls.call(
+            "efs",
+            "update_file_system",
+            FileSystemId=resource_id,
+            ThroughputMode=new.get("throughputMode", "bursting"),
+            **speed,
+        )
 
     def extra(self, calls: Calls, resource_id: str, item: dict[str, Any], state: Properties) -> Properties:
         """Add name and lifecycle rules."""
-        rules = calls.call("efs", "describe_lifecycle_configuration", FileSystemId=resource_id).get("LifecyclePolicies", [])
+        rules = calls.call("efs", "describe_lifecycle_configuration", FileSystemId=resource_id).get(
+            "LifecyclePolicies", []
+        )
         members = {
             "TransitionToIA": "transitionToIa",
             "TransitionToPrimaryStorageClass": "transitionToPrimaryStorageClass",
@@ -103,7 +122,12 @@ class MountTarget(Resource):
     @applies("securityGroups", on_create=False)
     def groups(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Change the security groups."""
-        calls.call("efs", "modify_mount_target_security_groups", MountTargetId=resource_id, SecurityGroups=list(new.get("securityGroups") or []))
+        calls.call(
+            "efs",
+            "modify_mount_target_security_groups",
+            MountTargetId=resource_id,
+            SecurityGroups=list(new.get("securityGroups") or []),
+        )
 
     def extra(self, calls: Calls, resource_id: str, item: dict[str, Any], state: Properties) -> Properties:
         """Add groups and names."""
@@ -133,7 +157,9 @@ class AccessPoint(Resource):
 
     def extra(self, calls: Calls, resource_id: str, item: dict[str, Any], state: Properties) -> Properties:
         """Add the file system's ARN."""
-        return {"fileSystemArn": f"arn:aws:elasticfilesystem:{calls.region}:{calls.account}:file-system/{item['FileSystemId']}"}
+        return {
+            "fileSystemArn": f"arn:aws:elasticfilesystem:{calls.region}:{calls.account}:file-system/{item['FileSystemId']}"
+        }
 
     def create_params(self, calls: Calls, inputs: Properties) -> dict[str, Any]:
         """The client token makes a repeated call harmless."""

@@ -44,7 +44,9 @@ class Cluster(Resource):
     status, ready, failed = "status", ("ACTIVE",), ("FAILED",)
     waits_for_deletion = True
     defaults: ClassVar = {"bootstrapSelfManagedAddons": True}
-    not_imported = frozenset({"computeConfig", "storageConfig", "outpostConfig", "controlPlaneScalingConfig", "zonalShiftConfig"})
+    not_imported = frozenset(
+        {"computeConfig", "storageConfig", "outpostConfig", "controlPlaneScalingConfig", "zonalShiftConfig"}
+    )
 
     def make_id(self, answer: dict[str, Any], inputs: Properties) -> str:
         """Return the name."""
@@ -69,7 +71,10 @@ class Cluster(Resource):
         """Change endpoints, or subnets and security groups: AWS takes the two kinds in separate updates."""
         before, after = old.get("vpcConfig") or {}, new["vpcConfig"]
         shape = calls.shape("eks", "update_cluster_config").members["resourcesVpcConfig"]
-        for names in (("endpointPrivateAccess", "endpointPublicAccess", "publicAccessCidrs"), ("subnetIds", "securityGroupIds")):
+        for names in (
+            ("endpointPrivateAccess", "endpointPublicAccess", "publicAccessCidrs"),
+            ("subnetIds", "securityGroupIds"),
+        ):
             if any(not same_value(before.get(n), after.get(n)) for n in names):
                 change = to_api({n: after[n] for n in names if after.get(n) is not None}, shape)
                 calls.call("eks", "update_cluster_config", name=resource_id, resourcesVpcConfig=change)
@@ -103,7 +108,12 @@ class Cluster(Resource):
     def encrypt(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Encrypt secrets of a cluster that did not: AWS knows no way back."""
         shape = calls.shape("eks", "associate_encryption_config")
-        calls.call("eks", "associate_encryption_config", **to_api({"encryptionConfig": new["encryptionConfig"]}, shape), clusterName=resource_id)
+        calls.call(
+            "eks",
+            "associate_encryption_config",
+            **to_api({"encryptionConfig": new["encryptionConfig"]}, shape),
+            clusterName=resource_id,
+        )
         self.wait_ready(calls, resource_id, new)
 
     def extra(self, calls: Calls, resource_id: str, item: dict[str, Any], state: Properties) -> Properties:
@@ -115,7 +125,9 @@ class Cluster(Resource):
         found: Properties = {
             "enabledClusterLogTypes": on,
             "identities": [{"oidcs": [{"issuer": issuer}]}] if issuer else [],
-            "encryptionConfig": from_api(encryption[0], nested_type("#eks.ClusterEncryptionConfig") or {}) if encryption else None,
+            "encryptionConfig": from_api(encryption[0], nested_type("#eks.ClusterEncryptionConfig") or {})
+            if encryption
+            else None,
             "name": item["name"],
         }
         access = dict(state.get("accessConfig") or {})
@@ -133,7 +145,12 @@ class NodeGroup(Resource):
     service, autoname, autoname_max = "eks", "nodeGroupName", 63
     create_call = "create_nodegroup"
     gone = _MISSING
-    renames: ClassVar = {"nodeRoleArn": "nodeRole", "subnetIds": "subnets", "nodeGroupName": "nodegroupName", "arn": "nodegroupArn"}
+    renames: ClassVar = {
+        "nodeRoleArn": "nodeRole",
+        "subnetIds": "subnets",
+        "nodeGroupName": "nodegroupName",
+        "arn": "nodegroupArn",
+    }
     handles = frozenset({"forceUpdateVersion", "nodeGroupNamePrefix"})
     tagging = _eks_tags("{arn}")
     status, ready, failed = "status", ("ACTIVE",), ("CREATE_FAILED", "DEGRADED", "DELETE_FAILED")
@@ -187,7 +204,10 @@ class NodeGroup(Resource):
         before, after = old.get("labels") or {}, new.get("labels") or {}
         if not same_value(before, after):
             fresh, dropped = {k: v for k, v in after.items() if before.get(k) != v}, sorted(set(before) - set(after))
-            change["labels"] = {**({"addOrUpdateLabels": fresh} if fresh else {}), **({"removeLabels": dropped} if dropped else {})}
+            change["labels"] = {
+                **({"addOrUpdateLabels": fresh} if fresh else {}),
+                **({"removeLabels": dropped} if dropped else {}),
+            }
         if not same_value(old.get("taints"), new.get("taints")):
             change["taints"] = _taint_change(old.get("taints") or [], new.get("taints") or [])
         if change:
@@ -211,7 +231,12 @@ class NodeGroup(Resource):
         found: Properties = {
             "clusterName": item["clusterName"],
             "nodeGroupName": item["nodegroupName"],
-            "resources": [{"autoscalingGroups": groups, "remoteAccessSecurityGroupId": resources.get("remoteAccessSecurityGroup") or ""}],
+            "resources": [
+                {
+                    "autoscalingGroups": groups,
+                    "remoteAccessSecurityGroupId": resources.get("remoteAccessSecurityGroup") or "",
+                }
+            ],
             "launchTemplate": {**stated, **{k: str(v) for k, v in template.items()}} if template else None,
         }
         if item.get("updateConfig") is None and "updateConfig" not in state:
@@ -322,7 +347,9 @@ class AccessEntry(Resource):
         cluster, _, principal = resource_id.partition(":")
         user = {"username": new["userName"]} if new.get("userName") else {}
         groups = list(new.get("kubernetesGroups") or [])
-        calls.call("eks", "update_access_entry", clusterName=cluster, principalArn=principal, kubernetesGroups=groups, **user)
+        calls.call(
+            "eks", "update_access_entry", clusterName=cluster, principalArn=principal, kubernetesGroups=groups, **user
+        )
 
     def remove(self, calls: Calls, resource_id: str, state: Properties) -> None:
         """Delete it."""
@@ -388,11 +415,17 @@ class PodIdentityAssociation(Resource):
     def find(self, calls: Calls, resource_id: str, state: Properties) -> dict[str, Any] | None:
         """Read it by cluster and id."""
         cluster = str(state.get("clusterName", ""))
-        return _described(calls, "describe_pod_identity_association", "association", clusterName=cluster, associationId=resource_id)
+        return _described(
+            calls, "describe_pod_identity_association", "association", clusterName=cluster, associationId=resource_id
+        )
 
     def find_left_over(self, calls: Calls, inputs: Properties) -> str | None:
         """A service account has one association at most."""
-        names = {"clusterName": inputs["clusterName"], "namespace": inputs["namespace"], "serviceAccount": inputs["serviceAccount"]}
+        names = {
+            "clusterName": inputs["clusterName"],
+            "namespace": inputs["namespace"],
+            "serviceAccount": inputs["serviceAccount"],
+        }
         found = calls.call("eks", "list_pod_identity_associations", **names).get("associations", [])
         return str(found[0]["associationId"]) if len(found) == 1 else None
 
@@ -401,11 +434,19 @@ class PodIdentityAssociation(Resource):
         """Give another role."""
         params = to_api({n: new[n] for n in ("roleArn", "disableSessionTags", "targetRoleArn") if new.get(n) is not None},
                         calls.shape("eks", "update_pod_identity_association"))  # fmt: skip
-        calls.call("eks", "update_pod_identity_association", clusterName=new["clusterName"], associationId=resource_id, **params)
+        calls.call(
+            "eks",
+            "update_pod_identity_association",
+            clusterName=new["clusterName"],
+            associationId=resource_id,
+            **params,
+        )
 
     def remove(self, calls: Calls, resource_id: str, state: Properties) -> None:
         """Delete it."""
-        calls.call("eks", "delete_pod_identity_association", clusterName=state["clusterName"], associationId=resource_id)
+        calls.call(
+            "eks", "delete_pod_identity_association", clusterName=state["clusterName"], associationId=resource_id
+        )
 
 
 def _described(calls: Calls, operation: str, member: str, **arguments: str) -> dict[str, Any] | None:

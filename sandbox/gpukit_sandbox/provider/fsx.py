@@ -17,7 +17,19 @@ _TAGS = Tagging(
     read_path="Tags",
 )
 
-_OUTER = frozenset({"storageCapacity", "storageType", "subnetIds", "securityGroupIds", "kmsKeyId", "fileSystemTypeVersion", "tags", "region", "__defaults"})
+_OUTER = frozenset(
+    {
+        "storageCapacity",
+        "storageType",
+        "subnetIds",
+        "securityGroupIds",
+        "kmsKeyId",
+        "fileSystemTypeVersion",
+        "tags",
+        "region",
+        "__defaults",
+    }
+)
 _STEERING = frozenset({"skipFinalBackup", "finalBackupTags", "backupId", "tagsAll"})
 
 
@@ -29,13 +41,20 @@ class LustreFileSystem(Resource):
     create_call, id_from = "create_file_system", "FileSystem.FileSystemId"
     read_call, read_args, item = "describe_file_systems", {"FileSystemIds": ["{id}"]}, "FileSystems[0]"
     gone = ("FileSystemNotFound",)
-    renames: ClassVar = {"subnetIds": "SubnetIds", "arn": "ResourceARN", "networkInterfaceIds": "NetworkInterfaceIds", "dnsName": "DNSName"}
+    renames: ClassVar = {
+        "subnetIds": "SubnetIds",
+        "arn": "ResourceARN",
+        "networkInterfaceIds": "NetworkInterfaceIds",
+        "dnsName": "DNSName",
+    }
     handles = _STEERING
     tagging = _TAGS
     status, ready, failed = "Lifecycle", ("AVAILABLE",), ("FAILED", "MISCONFIGURED", "MISCONFIGURED_UNAVAILABLE")
     waits_for_deletion = True
     defaults: ClassVar = {"skipFinalBackup": True, "storageType": "SSD", "deploymentType": "SCRATCH_1"}
-    not_imported = frozenset({"importPath", "exportPath", "importedFileChunkSize", "skipFinalBackup", "autoImportPolicy"})
+    not_imported = frozenset(
+        {"importPath", "exportPath", "importedFileChunkSize", "skipFinalBackup", "autoImportPolicy"}
+    )
 
     def not_modelled(self, calls: Calls, inputs: Properties) -> list[tuple[str, str]]:
         """Hold the nested settings against the nested structure."""
@@ -49,9 +68,14 @@ class LustreFileSystem(Resource):
     def create_params(self, calls: Calls, inputs: Properties) -> dict[str, Any]:
         """Put the Lustre settings into their structure."""
         shape = calls.shape("fsx", "create_file_system")
-        params = to_api({k: v for k, v in inputs.items() if k in _OUTER and k not in ("tags", "region")}, shape, self.renames)
+        params = to_api(
+            {k: v for k, v in inputs.items() if k in _OUTER and k not in ("tags", "region")}, shape, self.renames
+        )
         inner = {k: v for k, v in inputs.items() if k not in _OUTER and k not in _STEERING}
-        params |= {"FileSystemType": "LUSTRE", "LustreConfiguration": to_api(inner, shape.members["LustreConfiguration"])}
+        params |= {
+            "FileSystemType": "LUSTRE",
+            "LustreConfiguration": to_api(inner, shape.members["LustreConfiguration"]),
+        }
         return {**params, **self.tagging.on_create(params, self.all_tags(calls, inputs), True)}
 
     def extra(self, calls: Calls, resource_id: str, item: dict[str, Any], state: Properties) -> Properties:
@@ -66,10 +90,15 @@ class LustreFileSystem(Resource):
     def replaces_for(self, old: Properties, new: Properties) -> set[str]:
         """Nothing shrinks in place: capacity, metadata IOPS, Lustre version; SCRATCH_1 does not even grow."""
         found = set()
-        if _number(new.get("storageCapacity")) < _number(old.get("storageCapacity")) or old.get("deploymentType") == "SCRATCH_1":
+        if (
+            _number(new.get("storageCapacity")) < _number(old.get("storageCapacity"))
+            or old.get("deploymentType") == "SCRATCH_1"
+        ):
             found.add("storageCapacity")
         before, after = old.get("metadataConfiguration") or {}, new.get("metadataConfiguration") or {}
-        if _number(after.get("iops")) < _number(before.get("iops")) or (before.get("mode") == "USER_PROVISIONED" and after.get("mode") == "AUTOMATIC"):
+        if _number(after.get("iops")) < _number(before.get("iops")) or (
+            before.get("mode") == "USER_PROVISIONED" and after.get("mode") == "AUTOMATIC"
+        ):
             found.add("metadataConfiguration")
         if _number(new.get("fileSystemTypeVersion")) < _number(old.get("fileSystemTypeVersion")):
             found.add("fileSystemTypeVersion")
@@ -84,7 +113,12 @@ class LustreFileSystem(Resource):
     @applies("fileSystemTypeVersion", on_create=False)
     def upgrade(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Raise the Lustre version."""
-        calls.call("fsx", "update_file_system", FileSystemId=resource_id, FileSystemTypeVersion=str(new["fileSystemTypeVersion"]))
+        calls.call(
+            "fsx",
+            "update_file_system",
+            FileSystemId=resource_id,
+            FileSystemTypeVersion=str(new["fileSystemTypeVersion"]),
+        )
         self.wait_ready(calls, resource_id, new)
 
     @applies(
@@ -104,7 +138,9 @@ class LustreFileSystem(Resource):
     def tune(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Change Lustre settings."""
         shape = calls.shape("fsx", "update_file_system").members["LustreConfiguration"]
-        changed = {k: v for k, v in new.items() if k not in _OUTER and k not in _STEERING and not same_value(v, old.get(k))}
+        changed = {
+            k: v for k, v in new.items() if k not in _OUTER and k not in _STEERING and not same_value(v, old.get(k))
+        }
         if "rootSquashConfiguration" in old and "rootSquashConfiguration" not in new:
             changed["rootSquashConfiguration"] = {"rootSquash": "0:0", "noSquashNids": []}
         params = to_api(changed, shape)
@@ -136,7 +172,11 @@ class DataRepositoryAssociation(Resource):
     token = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
     service, autoname = "fsx", ""
     create_call, id_from = "create_data_repository_association", "Association.AssociationId"
-    read_call, read_args, item = "describe_data_repository_associations", {"AssociationIds": ["{id}"]}, "Associations[0]"
+    read_call, read_args, item = (
+        "describe_data_repository_associations",
+        {"AssociationIds": ["{id}"]},
+        "Associations[0]",
+    )
     gone = ("DataRepositoryAssociationNotFound",)
     renames: ClassVar = {"arn": "ResourceARN", "batchImportMetaDataOnCreate": "BatchImportMetaDataOnCreate"}
     handles = frozenset({"deleteDataInFilesystem"})

@@ -14,7 +14,14 @@ MISSING = ("NoSuchEntity", "NoSuchEntityException")
 
 
 def _iam_tags(noun: str, target: dict[str, Any]) -> Tagging:
-    return Tagging(create_member="Tags", tag_call=f"tag_{noun}", untag_call=f"untag_{noun}", target=target, read_call=f"list_{noun}_tags", read_path="Tags")
+    return Tagging(
+        create_member="Tags",
+        tag_call=f"tag_{noun}",
+        untag_call=f"untag_{noun}",
+        target=target,
+        read_call=f"list_{noun}_tags",
+        read_path="Tags",
+    )
 
 
 class _Named(Resource):
@@ -73,7 +80,12 @@ class Role(_Named):
     def boundary(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Set or take off the boundary."""
         if new.get("permissionsBoundary"):
-            calls.call("iam", "put_role_permissions_boundary", RoleName=resource_id, PermissionsBoundary=new["permissionsBoundary"])
+            calls.call(
+                "iam",
+                "put_role_permissions_boundary",
+                RoleName=resource_id,
+                PermissionsBoundary=new["permissionsBoundary"],
+            )
         else:
             calls.call("iam", "delete_role_permissions_boundary", RoleName=resource_id)
 
@@ -98,22 +110,35 @@ class Role(_Named):
 
     def extra(self, calls: Calls, resource_id: str, item: dict[str, Any], state: Properties) -> Properties:
         """Add boundary and, where stated, the policies."""
-        found: Properties = {"name": item["RoleName"], "permissionsBoundary": (item.get("PermissionsBoundary") or {}).get("PermissionsBoundaryArn")}
+        found: Properties = {
+            "name": item["RoleName"],
+            "permissionsBoundary": (item.get("PermissionsBoundary") or {}).get("PermissionsBoundaryArn"),
+        }
         if state.get("managedPolicyArns") is not None:
             found["managedPolicyArns"] = self._attached(calls, resource_id)
         if state.get("inlinePolicies"):
             names = calls.call("iam", "list_role_policies", RoleName=resource_id)["PolicyNames"]
-            texts = [calls.call("iam", "get_role_policy", RoleName=resource_id, PolicyName=n)["PolicyDocument"] for n in names]
+            texts = [
+                calls.call("iam", "get_role_policy", RoleName=resource_id, PolicyName=n)["PolicyDocument"]
+                for n in names
+            ]
             found["inlinePolicies"] = [{"name": n, "policy": _text(t)} for n, t in zip(names, texts, strict=True)]
         return found
 
     def _attached(self, calls: Calls, role: str) -> list[str]:
-        return [p["PolicyArn"] for p in calls.call("iam", "list_attached_role_policies", RoleName=role)["AttachedPolicies"]]
+        return [
+            p["PolicyArn"] for p in calls.call("iam", "list_attached_role_policies", RoleName=role)["AttachedPolicies"]
+        ]
 
     def remove(self, calls: Calls, resource_id: str, state: Properties) -> None:
         """Leave the profiles, take off what this resource or `forceDetachPolicies` answers for, delete."""
         for profile in calls.call("iam", "list_instance_profiles_for_role", RoleName=resource_id)["InstanceProfiles"]:
-            calls.call("iam", "remove_role_from_instance_profile", RoleName=resource_id, InstanceProfileName=profile["InstanceProfileName"])
+            calls.call(
+                "iam",
+                "remove_role_from_instance_profile",
+                RoleName=resource_id,
+                InstanceProfileName=profile["InstanceProfileName"],
+            )
         force = bool(state.get("forceDetachPolicies"))
         if force or state.get("managedPolicyArns"):
             for arn in self._attached(calls, resource_id):
@@ -227,7 +252,9 @@ class Policy(_Named):
         if len(versions) >= 5:
             oldest = min((v for v in versions if not v["IsDefaultVersion"]), key=lambda v: v["CreateDate"])
             calls.call("iam", "delete_policy_version", PolicyArn=resource_id, VersionId=oldest["VersionId"])
-        calls.call("iam", "create_policy_version", PolicyArn=resource_id, PolicyDocument=new["policy"], SetAsDefault=True)
+        calls.call(
+            "iam", "create_policy_version", PolicyArn=resource_id, PolicyDocument=new["policy"], SetAsDefault=True
+        )
 
     def remove(self, calls: Calls, resource_id: str, state: Properties) -> None:
         """Delete the versions, then the policy."""
@@ -255,7 +282,12 @@ class InstanceProfile(_Named):
         item = self.find(calls, resource_id, {}) or {}
         for role in item.get("Roles", []):
             if role["RoleName"] != new.get("role"):
-                calls.call("iam", "remove_role_from_instance_profile", InstanceProfileName=resource_id, RoleName=role["RoleName"])
+                calls.call(
+                    "iam",
+                    "remove_role_from_instance_profile",
+                    InstanceProfileName=resource_id,
+                    RoleName=role["RoleName"],
+                )
         if new.get("role") and not any(r["RoleName"] == new["role"] for r in item.get("Roles", [])):
             calls.call("iam", "add_role_to_instance_profile", InstanceProfileName=resource_id, RoleName=new["role"])
 
@@ -269,7 +301,12 @@ class InstanceProfile(_Named):
         item = self.find(calls, resource_id, state) or {}
         for role in item.get("Roles", []):
             with contextlib.suppress(Refused):
-                calls.call("iam", "remove_role_from_instance_profile", InstanceProfileName=resource_id, RoleName=role["RoleName"])
+                calls.call(
+                    "iam",
+                    "remove_role_from_instance_profile",
+                    InstanceProfileName=resource_id,
+                    RoleName=role["RoleName"],
+                )
         calls.call("iam", "delete_instance_profile", InstanceProfileName=resource_id)
 
 
@@ -300,16 +337,31 @@ class OpenIdConnectProvider(Resource):
     def thumbprints(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Replace the thumbprints."""
         prints = list(new.get("thumbprintLists") or [])
-        calls.call("iam", "update_open_id_connect_provider_thumbprint", OpenIDConnectProviderArn=resource_id, ThumbprintList=prints)
+        calls.call(
+            "iam",
+            "update_open_id_connect_provider_thumbprint",
+            OpenIDConnectProviderArn=resource_id,
+            ThumbprintList=prints,
+        )
 
     @applies("clientIdLists", on_create=False)
     def clients(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Add and remove audiences."""
         before, after = set(old.get("clientIdLists") or []), set(new.get("clientIdLists") or [])
         for client in sorted(after - before):
-            calls.call("iam", "add_client_id_to_open_id_connect_provider", OpenIDConnectProviderArn=resource_id, ClientID=client)
+            calls.call(
+                "iam",
+                "add_client_id_to_open_id_connect_provider",
+                OpenIDConnectProviderArn=resource_id,
+                ClientID=client,
+            )
         for client in sorted(before - after):
-            calls.call("iam", "remove_client_id_from_open_id_connect_provider", OpenIDConnectProviderArn=resource_id, ClientID=client)
+            calls.call(
+                "iam",
+                "remove_client_id_from_open_id_connect_provider",
+                OpenIDConnectProviderArn=resource_id,
+                ClientID=client,
+            )
 
 
 def _text(document: Any) -> str:

@@ -75,13 +75,19 @@ class ImageRecipe(_Built):
         params["components"] = [
             {
                 "componentArn": c["componentArn"],
-                **({"parameters": [{"name": p["name"], "value": [p["value"]]} for p in c["parameters"]]} if c.get("parameters") else {}),
+                **(
+                    {"parameters": [{"name": p["name"], "value": [p["value"]]} for p in c["parameters"]]}
+                    if c.get("parameters")
+                    else {}
+                ),
             }
             for c in inputs["components"]
         ]
         settings: dict[str, Any] = {}
         if inputs.get("systemsManagerAgent"):
-            settings["systemsManagerAgent"] = {"uninstallAfterBuild": bool(inputs["systemsManagerAgent"].get("uninstallAfterBuild"))}
+            settings["systemsManagerAgent"] = {
+                "uninstallAfterBuild": bool(inputs["systemsManagerAgent"].get("uninstallAfterBuild"))
+            }
         if inputs.get("userDataBase64"):
             settings["userDataOverride"] = inputs["userDataBase64"]
         if settings:
@@ -93,7 +99,11 @@ class ImageRecipe(_Built):
         components = [
             {
                 "componentArn": c["componentArn"],
-                **({"parameters": [{"name": p["name"], "value": (p.get("value") or [""])[0]} for p in c["parameters"]]} if c.get("parameters") else {}),
+                **(
+                    {"parameters": [{"name": p["name"], "value": (p.get("value") or [""])[0]} for p in c["parameters"]]}
+                    if c.get("parameters")
+                    else {}
+                ),
             }
             for c in item.get("components") or []
         ]

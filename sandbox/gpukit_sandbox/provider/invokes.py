@@ -21,7 +21,9 @@ def invoke(world: World, token: str, arguments: Properties) -> Properties:
         raise Refused(f"the sandbox's AWS double does not model the function {token}", "NotModelled")
     accepted = sdk_types.function_inputs(_full(token))
     for argument in sorted(set(arguments) - set(accepted) - {"id"}):
-        raise Refused(f"{token}: an unexpected argument {argument!r} was provided; it takes {', '.join(accepted)}", "Unknown")
+        raise Refused(
+            f"{token}: an unexpected argument {argument!r} was provided; it takes {', '.join(accepted)}", "Unknown"
+        )
     calls = world.at(arguments.get("region"))
     answer = lookup(calls, {k: v for k, v in arguments.items() if v is not None})
     declared = sdk_types.function_outputs(_full(token))
@@ -42,7 +44,12 @@ def _zones(calls: Calls, arguments: Properties) -> Properties:
     filters = _filters(arguments)
     if arguments.get("state"):
         filters.append({"Name": "state", "Values": [arguments["state"]]})
-    zones = calls.call("ec2", "describe_availability_zones", Filters=filters, AllAvailabilityZones=bool(arguments.get("allAvailabilityZones")))
+    zones = calls.call(
+        "ec2",
+        "describe_availability_zones",
+        Filters=filters,
+        AllAvailabilityZones=bool(arguments.get("allAvailabilityZones")),
+    )
     left_names, left_ids = arguments.get("excludeNames") or [], arguments.get("excludeZoneIds") or []
     kept = [z for z in zones["AvailabilityZones"] if z["ZoneName"] not in left_names and z["ZoneId"] not in left_ids]
     kept.sort(key=lambda z: str(z["ZoneName"]))
@@ -61,7 +68,13 @@ def _identity(calls: Calls, arguments: Properties) -> Properties:
 
 def _region(calls: Calls, arguments: Properties) -> Properties:
     region = str(arguments.get("name") or arguments.get("region") or calls.region)
-    return {"id": region, "name": region, "region": region, "endpoint": f"ec2.{region}.amazonaws.com", "description": region}
+    return {
+        "id": region,
+        "name": region,
+        "region": region,
+        "endpoint": f"ec2.{region}.amazonaws.com",
+        "description": region,
+    }
 
 
 def _partition(calls: Calls, arguments: Properties) -> Properties:
@@ -69,7 +82,12 @@ def _partition(calls: Calls, arguments: Properties) -> Properties:
 
     name = Session().get_partition_for_region(calls.region)
     suffix = {"aws-cn": "amazonaws.com.cn"}.get(name, "amazonaws.com")
-    return {"id": name, "partition": name, "dnsSuffix": suffix, "reverseDnsPrefix": ".".join(reversed(suffix.split(".")))}
+    return {
+        "id": name,
+        "partition": name,
+        "dnsSuffix": suffix,
+        "reverseDnsPrefix": ".".join(reversed(suffix.split("."))),
+    }
 
 
 def _ami(calls: Calls, arguments: Properties) -> Properties:
@@ -94,7 +112,9 @@ def _ami(calls: Calls, arguments: Properties) -> Properties:
 
 
 def _parameter(calls: Calls, arguments: Properties) -> Properties:
-    answer = calls.call("ssm", "get_parameter", Name=arguments["name"], WithDecryption=arguments.get("withDecryption", True))["Parameter"]
+    answer = calls.call(
+        "ssm", "get_parameter", Name=arguments["name"], WithDecryption=arguments.get("withDecryption", True)
+    )["Parameter"]
     secret = answer["Type"] == "SecureString"
     return {
         "id": answer["Name"],
@@ -110,7 +130,9 @@ def _parameter(calls: Calls, arguments: Properties) -> Properties:
 
 def _vpc(calls: Calls, arguments: Properties) -> Properties:
     words = {"id": "vpc-id", "cidrBlock": "cidr", "dhcpOptionsId": "dhcp-options-id", "state": "state"}
-    filters = _filters(arguments) + [{"Name": f, "Values": [arguments[a]]} for a, f in words.items() if arguments.get(a)]
+    filters = _filters(arguments) + [
+        {"Name": f, "Values": [arguments[a]]} for a, f in words.items() if arguments.get(a)
+    ]
     if arguments.get("default") is not None:
         filters.append({"Name": "is-default", "Values": [str(bool(arguments["default"])).lower()]})
     vpc = _only_one(calls.call("ec2", "describe_vpcs", Filters=filters)["Vpcs"], "VPC")
@@ -121,7 +143,11 @@ def _vpc(calls: Calls, arguments: Properties) -> Properties:
         "default": bool(vpc.get("IsDefault")),
         "tags": tags_from_api(vpc.get("Tags") or []),
         "cidrBlockAssociations": [
-            {"associationId": a["AssociationId"], "cidrBlock": a["CidrBlock"], "state": a.get("CidrBlockState", {}).get("State")}
+            {
+                "associationId": a["AssociationId"],
+                "cidrBlock": a["CidrBlock"],
+                "state": a.get("CidrBlockState", {}).get("State"),
+            }
             for a in vpc.get("CidrBlockAssociationSet", [])
         ],
     }
@@ -149,9 +175,15 @@ _SUBNET_FILTERS = {
 
 
 def _subnet(calls: Calls, arguments: Properties) -> Properties:
-    filters = _filters(arguments) + [{"Name": f, "Values": [arguments[a]]} for a, f in _SUBNET_FILTERS.items() if arguments.get(a)]
+    filters = _filters(arguments) + [
+        {"Name": f, "Values": [arguments[a]]} for a, f in _SUBNET_FILTERS.items() if arguments.get(a)
+    ]
     subnet = _only_one(calls.call("ec2", "describe_subnets", Filters=filters)["Subnets"], "subnet")
-    found = from_api(subnet, sdk_types.function_outputs("aws:ec2/getSubnet:getSubnet"), {"availableIpAddressCount": "AvailableIpAddressCount"})
+    found = from_api(
+        subnet,
+        sdk_types.function_outputs("aws:ec2/getSubnet:getSubnet"),
+        {"availableIpAddressCount": "AvailableIpAddressCount"},
+    )
     found |= {"id": subnet["SubnetId"], "tags": tags_from_api(subnet.get("Tags") or [])}
     found["arn"] = subnet.get("SubnetArn") or f"arn:aws:ec2:{calls.region}:{calls.account}:subnet/{subnet['SubnetId']}"
     found.pop("filters", None)
@@ -165,8 +197,12 @@ def _subnets(calls: Calls, arguments: Properties) -> Properties:
 
 def _security_group(calls: Calls, arguments: Properties) -> Properties:
     words = {"id": "group-id", "name": "group-name", "vpcId": "vpc-id"}
-    filters = _filters(arguments) + [{"Name": f, "Values": [arguments[a]]} for a, f in words.items() if arguments.get(a)]
-    group = _only_one(calls.call("ec2", "describe_security_groups", Filters=filters)["SecurityGroups"], "security group")
+    filters = _filters(arguments) + [
+        {"Name": f, "Values": [arguments[a]]} for a, f in words.items() if arguments.get(a)
+    ]
+    group = _only_one(
+        calls.call("ec2", "describe_security_groups", Filters=filters)["SecurityGroups"], "security group"
+    )
     return {
         "id": group["GroupId"],
         "arn": f"arn:aws:ec2:{calls.region}:{calls.account}:security-group/{group['GroupId']}",
@@ -179,7 +215,10 @@ def _security_group(calls: Calls, arguments: Properties) -> Properties:
 
 def _cluster(calls: Calls, arguments: Properties) -> Properties:
     cluster = calls.call("eks", "describe_cluster", name=arguments["name"])["cluster"]
-    return {**from_api(cluster, sdk_types.function_outputs("aws:eks/getCluster:getCluster"), EKS_CLUSTER_NAMES), "id": cluster["name"]}
+    return {
+        **from_api(cluster, sdk_types.function_outputs("aws:eks/getCluster:getCluster"), EKS_CLUSTER_NAMES),
+        "id": cluster["name"],
+    }
 
 
 EKS_CLUSTER_NAMES = {
@@ -197,8 +236,14 @@ def _policy_document(calls: Calls, arguments: Properties) -> Properties:
     if arguments.get("policyId"):
         merged["Id"] = arguments["policyId"]
     own = [_statement(s) for s in arguments.get("statements") or []]
-    sources = [*([arguments["sourceJson"]] if arguments.get("sourceJson") else []), *(arguments.get("sourcePolicyDocuments") or [])]
-    overrides = [*([arguments["overrideJson"]] if arguments.get("overrideJson") else []), *(arguments.get("overridePolicyDocuments") or [])]
+    sources = [
+        *([arguments["sourceJson"]] if arguments.get("sourceJson") else []),
+        *(arguments.get("sourcePolicyDocuments") or []),
+    ]
+    overrides = [
+        *([arguments["overrideJson"]] if arguments.get("overrideJson") else []),
+        *(arguments.get("overridePolicyDocuments") or []),
+    ]
     statements: list[dict[str, Any]] = []
     for text in sources:
         statements += _list(json.loads(text).get("Statement") or [])
@@ -208,13 +253,20 @@ def _policy_document(calls: Calls, arguments: Properties) -> Properties:
     document = {"Version": arguments.get("version") or "2012-10-17", **merged, "Statement": statements}
     pretty = json.dumps(document, indent=2)
     minified = json.dumps(document, separators=(",", ":"))
-    return {"id": str(abs(hash(minified)) % 10**10), "json": pretty, "minifiedJson": minified, "version": document["Version"]}
+    return {
+        "id": str(abs(hash(minified)) % 10**10),
+        "json": pretty,
+        "minifiedJson": minified,
+        "version": document["Version"],
+    }
 
 
 def _override(base: list[dict[str, Any]], later: list[dict[str, Any]]) -> list[dict[str, Any]]:
     result = list(base)
     for statement in later:
-        place = next((i for i, s in enumerate(result) if statement.get("Sid") and s.get("Sid") == statement["Sid"]), None)
+        place = next(
+            (i for i, s in enumerate(result) if statement.get("Sid") and s.get("Sid") == statement["Sid"]), None
+        )
         if place is None:
             result.append(statement)
         else:
@@ -227,7 +279,12 @@ def _statement(stated: Properties) -> dict[str, Any]:
     if stated.get("sid"):
         statement["Sid"] = stated["sid"]
     statement["Effect"] = stated.get("effect") or "Allow"
-    for name, word in (("actions", "Action"), ("notActions", "NotAction"), ("resources", "Resource"), ("notResources", "NotResource")):
+    for name, word in (
+        ("actions", "Action"),
+        ("notActions", "NotAction"),
+        ("resources", "Resource"),
+        ("notResources", "NotResource"),
+    ):
         if stated.get(name):
             statement[word] = _single(sorted(stated[name], reverse=True))
     for name, word in (("principals", "Principal"), ("notPrincipals", "NotPrincipal")):
@@ -267,7 +324,9 @@ def _only_one(found: list[dict[str, Any]], what: str) -> dict[str, Any]:
     if not found:
         raise Refused(f"no matching {what} found", "NoResults")
     if len(found) > 1:
-        raise Refused(f"multiple {what}s matched: use additional constraints to reduce matches to one", "TooManyResults")
+        raise Refused(
+            f"multiple {what}s matched: use additional constraints to reduce matches to one", "TooManyResults"
+        )
     return found[0]
 
 

@@ -32,13 +32,20 @@ class Key(Resource):
         read_call="list_resource_tags",
         read_path="Tags",
     )
-    defaults: ClassVar = {"isEnabled": True, "customerMasterKeySpec": "SYMMETRIC_DEFAULT", "keyUsage": "ENCRYPT_DECRYPT", "bypassPolicyLockoutSafetyCheck": False}
+    defaults: ClassVar = {
+        "isEnabled": True,
+        "customerMasterKeySpec": "SYMMETRIC_DEFAULT",
+        "keyUsage": "ENCRYPT_DECRYPT",
+        "bypassPolicyLockoutSafetyCheck": False,
+    }
 
     @applies("enableKeyRotation", "rotationPeriodInDays")
     def rotation(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Switch the yearly rotation."""
         if new.get("enableKeyRotation"):
-            period = {"RotationPeriodInDays": int(new["rotationPeriodInDays"])} if new.get("rotationPeriodInDays") else {}
+            period = (
+                {"RotationPeriodInDays": int(new["rotationPeriodInDays"])} if new.get("rotationPeriodInDays") else {}
+            )
             calls.call("kms", "enable_key_rotation", KeyId=resource_id, **period)
         elif old.get("enableKeyRotation"):
             calls.call("kms", "disable_key_rotation", KeyId=resource_id)
@@ -74,7 +81,12 @@ class Key(Resource):
 
     def remove(self, calls: Calls, resource_id: str, state: Properties) -> None:
         """Schedule the deletion."""
-        calls.call("kms", "schedule_key_deletion", KeyId=resource_id, PendingWindowInDays=int(state.get("deletionWindowInDays") or 30))
+        calls.call(
+            "kms",
+            "schedule_key_deletion",
+            KeyId=resource_id,
+            PendingWindowInDays=int(state.get("deletionWindowInDays") or 30),
+        )
 
 
 class Alias(Resource):
@@ -119,4 +131,9 @@ class Alias(Resource):
         key = item["TargetKeyId"]
         arn = f"arn:aws:kms:{calls.region}:{calls.account}:key/{key}"
         stated = state.get("targetKeyId")
-        return {"targetKeyArn": arn, "targetKeyId": stated if stated in (key, arn) else key, "name": resource_id, "arn": item.get("AliasArn")}
+        return {
+            "targetKeyArn": arn,
+            "targetKeyId": stated if stated in (key, arn) else key,
+            "name": resource_id,
+            "arn": item.get("AliasArn"),
+        }

@@ -18,7 +18,11 @@ def fill_name(resource: Resource, request: Any, old: Properties, new: Properties
     made_before = name in (old.get("__defaults") or []) and name in old
     prefix = new.get(f"{name}Prefix")
     if prefix:
-        value = old[name] if made_before and str(old[name]).startswith(str(prefix)) else f"{prefix}{_digits(request.randomSeed, 26)}"
+        value = (
+            old[name]
+            if made_before and str(old[name]).startswith(str(prefix))
+            else f"{prefix}{_digits(request.randomSeed, 26)}"
+        )
     elif made_before:
         value = old[name]
     else:

@@ -22,7 +22,9 @@ Applier = Callable[[Any, Calls, str, Properties, Properties], None]
 WAIT_SECONDS: Final = 300.0
 BUSY_SECONDS: Final = 8.0
 """How long a deletion waits for what still uses the resource. The real provider waits minutes; the sandbox's world is faster."""
-BUSY_CODES: Final = frozenset({"DependencyViolation", "ResourceInUseException", "DeleteConflict", "ResourceInUse", "InvalidPlacementGroup.InUse"})
+BUSY_CODES: Final = frozenset(
+    {"DependencyViolation", "ResourceInUseException", "DeleteConflict", "ResourceInUse", "InvalidPlacementGroup.InUse"}
+)
 
 
 def applies(*properties: str, on_create: bool = True) -> Callable[[Applier], Applier]:
@@ -192,7 +194,11 @@ class Resource:
 
     def not_modelled(self, calls: Calls, inputs: Properties) -> list[tuple[str, str]]:
         """Return (path, reason) of inputs that the type has and this double would lose on the way."""
-        known = set(self.handles) | {"region", "tags", "tagsAll", "__defaults"} | {p for a in self._appliers for p in a.applies}  # type: ignore[attr-defined]
+        known = (
+            set(self.handles)
+            | {"region", "tags", "tagsAll", "__defaults"}
+            | {p for a in self._appliers for p in a.applies}
+        )  # type: ignore[attr-defined]
         unmatched = Unmatched()
         if self.create_call:
             shape = calls.shape(self.service, self.create_call)
@@ -230,10 +236,14 @@ class Resource:
             calls.pause(delay)
             delay = min(2.0, delay * 1.5)
 
-    def update(self, calls: Calls, resource_id: str, old: Properties, new: Properties, state: Properties, changed: set[str]) -> None:
+    def update(
+        self, calls: Calls, resource_id: str, old: Properties, new: Properties, state: Properties, changed: set[str]
+    ) -> None:
         """Carry changed inputs to AWS in place."""
         if self.has_tags and "tags" in changed:
-            self.tagging.change(calls, self.service, resource_id, {**state, "region": calls.region}, self.all_tags(calls, new))
+            self.tagging.change(
+                calls, self.service, resource_id, {**state, "region": calls.region}, self.all_tags(calls, new)
+            )
         rest = changed - {"tags", "tagsAll"}
         carried: set[str] = set()
         for applier in self._appliers:
@@ -245,7 +255,9 @@ class Resource:
             self.call_update(calls, resource_id, new, state, rest)
         self.wait_ready(calls, resource_id, {**state, **new})
 
-    def call_update(self, calls: Calls, resource_id: str, new: Properties, state: Properties, changed: set[str]) -> None:
+    def call_update(
+        self, calls: Calls, resource_id: str, new: Properties, state: Properties, changed: set[str]
+    ) -> None:
         """Call `update_call` with the changed inputs, or all where AWS replaces all."""
         shape = calls.shape(self.service, self.update_call)
         only = None if self.update_sends_all else changed
@@ -281,7 +293,9 @@ class Resource:
         outputs = {k: v for k, v in known.items() if k in self.type.outputs}
         outputs |= from_api(item, self.type.outputs, self.renames)
         if self.arn and "arn" in self.type.outputs:
-            outputs["arn"] = self.arn.format(region=calls.region, account=calls.account, id=resource_id, **_texts(outputs))
+            outputs["arn"] = self.arn.format(
+                region=calls.region, account=calls.account, id=resource_id, **_texts(outputs)
+            )
         if "region" in self.type.outputs:
             outputs["region"] = calls.region
         outputs |= self.extra(calls, resource_id, item, outputs)
@@ -325,7 +339,14 @@ def _texts(state: Mapping[str, Any]) -> dict[str, str]:
 def _reason(item: dict[str, Any] | None) -> str:
     if not item:
         return ""
-    for path in ("StateReason.Message", "StateMessage", "health.issues[0].message", "FailureDetails.Message", "FailureReason", "StatusReason"):
+    for path in (
+        "StateReason.Message",
+        "StateMessage",
+        "health.issues[0].message",
+        "FailureDetails.Message",
+        "FailureReason",
+        "StatusReason",
+    ):
         found = jmespath.search(path, item)
         if found:
             return f": {found}"

@@ -107,7 +107,11 @@ class Bucket(Resource):
     def _empty(self, calls: Calls, bucket: str) -> None:
         while True:
             page = calls.call("s3", "list_object_versions", Bucket=bucket)
-            doomed = [{"Key": o["Key"], "VersionId": o["VersionId"]} for kind in ("Versions", "DeleteMarkers") for o in page.get(kind, [])]
+            doomed = [
+                {"Key": o["Key"], "VersionId": o["VersionId"]}
+                for kind in ("Versions", "DeleteMarkers")
+                for o in page.get(kind, [])
+            ]
             if not doomed:
                 return
             calls.call("s3", "delete_objects", Bucket=bucket, Delete={"Objects": doomed[:1000], "Quiet": True})
@@ -143,7 +147,9 @@ class _Setting(Resource):
         """Return the setting in AWS's form."""
         raise NotImplementedError
 
-    def update(self, calls: Calls, resource_id: str, old: Properties, new: Properties, state: Properties, changed: set[str]) -> None:
+    def update(
+        self, calls: Calls, resource_id: str, old: Properties, new: Properties, state: Properties, changed: set[str]
+    ) -> None:
         """Write it again."""
         calls.call("s3", self.create_call, **self.create_params(calls, new))
 
@@ -186,7 +192,9 @@ class BucketVersioning(_Setting):
     def remove(self, calls: Calls, resource_id: str, state: Properties) -> None:
         """Suspend it: AWS knows no way back to never."""
         if (state.get("versioningConfiguration") or {}).get("status") == "Enabled":
-            calls.call("s3", "put_bucket_versioning", Bucket=resource_id, VersioningConfiguration={"Status": "Suspended"})
+            calls.call(
+                "s3", "put_bucket_versioning", Bucket=resource_id, VersioningConfiguration={"Status": "Suspended"}
+            )
 
 
 class BucketVersioningV2(BucketVersioning):
@@ -229,7 +237,9 @@ class BucketPublicAccessBlock(_Setting):
     create_call, read_call = "put_public_access_block", "get_public_access_block"
     delete_call = "delete_public_access_block"
     none_codes = ("NoSuchPublicAccessBlockConfiguration",)
-    handles = frozenset({"skipDestroy", "blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls", "restrictPublicBuckets"})
+    handles = frozenset(
+        {"skipDestroy", "blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls", "restrictPublicBuckets"}
+    )
     _switches: ClassVar = {
         "blockPublicAcls": "BlockPublicAcls",
         "blockPublicPolicy": "BlockPublicPolicy",
@@ -239,7 +249,11 @@ class BucketPublicAccessBlock(_Setting):
 
     def written(self, calls: Calls, inputs: Properties) -> dict[str, Any]:
         """Return the switches."""
-        return {"PublicAccessBlockConfiguration": {member: bool(inputs.get(name)) for name, member in self._switches.items()}}
+        return {
+            "PublicAccessBlockConfiguration": {
+                member: bool(inputs.get(name)) for name, member in self._switches.items()
+            }
+        }
 
     def extra(self, calls: Calls, resource_id: str, item: dict[str, Any], state: Properties) -> Properties:
         """Read the switches back."""
@@ -268,7 +282,11 @@ class BucketLifecycleConfiguration(_Setting):
     delete_call = "delete_bucket_lifecycle"
     none_codes = ("NoSuchLifecycleConfiguration",)
     handles = frozenset({"rules", "timeouts", "transitionDefaultMinimumObjectSize"})
-    renames: ClassVar = {"id": "ID", "noncurrentVersionTransitions": "NoncurrentVersionTransitions", "transitions": "Transitions"}
+    renames: ClassVar = {
+        "id": "ID",
+        "noncurrentVersionTransitions": "NoncurrentVersionTransitions",
+        "transitions": "Transitions",
+    }
 
     def written(self, calls: Calls, inputs: Properties) -> dict[str, Any]:
         """Return the rules; a rule without a filter applies to all."""
@@ -309,4 +327,7 @@ class BucketOwnershipControls(_Setting):
 
     def extra(self, calls: Calls, resource_id: str, item: dict[str, Any], state: Properties) -> Properties:
         """Read the rule back."""
-        return {"bucket": resource_id, "rule": {"objectOwnership": item["OwnershipControls"]["Rules"][0]["ObjectOwnership"]}}
+        return {
+            "bucket": resource_id,
+            "rule": {"objectOwnership": item["OwnershipControls"]["Rules"][0]["ObjectOwnership"]},
+        }

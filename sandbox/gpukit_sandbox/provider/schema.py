@@ -12,7 +12,9 @@ def schema_text() -> str:
     """Return the schema as JSON."""
     types: dict[str, Any] = {}
     resources = {token: _resource(token, types) for token in sdk_types.known_tokens()}
-    return json.dumps({"name": "aws", "version": sdk_types.sdk_version(), "resources": resources, "types": types, "provider": {}})
+    return json.dumps(
+        {"name": "aws", "version": sdk_types.sdk_version(), "resources": resources, "types": types, "provider": {}}
+    )
 
 
 def _resource(token: str, types: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from typing import Any, Final
 
 import grpc
 from google.protobuf import any_pb2, empty_pb2
-
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
 
 from gpukit_sandbox.errors import SandboxError
@@ -33,7 +32,9 @@ from gpukit_sandbox.provider.world import Calls, Cancelled, Creations, Refused, 
 THREADS: Final = 48
 MESSAGE_BYTES: Final = 400 * 1024 * 1024
 FINISH_SECONDS: Final = 120.0
-PROVIDER_SETTINGS: Final = frozenset({"region", "profile", "defaultTags", "endpoints", "accessKey", "secretKey", "token", "version", "maxRetries"})
+PROVIDER_SETTINGS: Final = frozenset(
+    {"region", "profile", "defaultTags", "endpoints", "accessKey", "secretKey", "token", "version", "maxRetries"}
+)
 """Provider inputs that have a meaning here; those that begin with `skip` or `allowed` are taken without effect."""
 
 
@@ -54,7 +55,10 @@ def _answers(method: Callable[[Any, Any, Any], Any]) -> Callable[[Any, Any, Any]
             return method(self, request, context)
         except Incomplete as problem:
             detail = provider_pb2.ErrorResourceInitFailed(
-                id=problem.resource_id, properties=to_struct(problem.state), inputs=to_struct(problem.inputs), reasons=[str(problem)]
+                id=problem.resource_id,
+                properties=to_struct(problem.state),
+                inputs=to_struct(problem.inputs),
+                reasons=[str(problem)],
             )
             packed = any_pb2.Any()
             packed.Pack(detail)
@@ -69,7 +73,9 @@ def _answers(method: Callable[[Any, Any, Any], Any]) -> Callable[[Any, Any, Any]
             if context.code() is not None:
                 raise
             traceback.print_exc()
-            context.abort(grpc.StatusCode.INTERNAL, f"the sandbox's AWS double failed: {type(problem).__name__}: {problem}")
+            context.abort(
+                grpc.StatusCode.INTERNAL, f"the sandbox's AWS double failed: {type(problem).__name__}: {problem}"
+            )
 
     return wrapped
 
@@ -87,7 +93,9 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
 
     def Handshake(self, request: Any, context: Any) -> Any:  # noqa: N802
         """Take plain values only: no secrets, outputs or references inside them."""
-        return provider_pb2.ProviderHandshakeResponse(accept_secrets=False, accept_resources=False, accept_outputs=False)
+        return provider_pb2.ProviderHandshakeResponse(
+            accept_secrets=False, accept_resources=False, accept_outputs=False
+        )
 
     def GetPluginInfo(self, request: Any, context: Any) -> Any:  # noqa: N802
         """Return the version of the SDK whose types the double knows."""
@@ -132,7 +140,11 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
     def DiffConfig(self, request: Any, context: Any) -> Any:  # noqa: N802
         """Say that another region is another provider."""
         old, new = from_struct(request.old_inputs), from_struct(request.news)
-        names = [n for n in sorted(old.keys() | new.keys()) if not n.startswith("__") and not same_value(old.get(n), new.get(n))]
+        names = [
+            n
+            for n in sorted(old.keys() | new.keys())
+            if not n.startswith("__") and not same_value(old.get(n), new.get(n))
+        ]
         replaces = [n for n in names if n == "region" and old.get(n) and not has_unknown(new.get(n))]
         kind = provider_pb2.DiffResponse.DIFF_SOME if names else provider_pb2.DiffResponse.DIFF_NONE
         return provider_pb2.DiffResponse(changes=kind, diffs=names, replaces=replaces)
@@ -146,8 +158,12 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         tags = _json_or_value(tags)
         default_tags = tags.get("tags", {}) if isinstance(tags, dict) else {}
         clients = Clients(require_loopback(os.environ.get(ENDPOINT_VARIABLE, "")))
-        self._world = World(clients, str(region or "us-east-1"), {k: str(v) for k, v in default_tags.items() if not has_unknown(v)})
-        return provider_pb2.ConfigureResponse(acceptSecrets=False, supportsPreview=True, acceptResources=False, acceptOutputs=False)
+        self._world = World(
+            clients, str(region or "us-east-1"), {k: str(v) for k, v in default_tags.items() if not has_unknown(v)}
+        )
+        return provider_pb2.ConfigureResponse(
+            acceptSecrets=False, supportsPreview=True, acceptResources=False, acceptOutputs=False
+        )
 
     # Invokes
 
@@ -167,8 +183,14 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         old, new = from_struct(request.olds), from_struct(request.news)
         resource = _resource(_token(request))
         calls = self._calls(new)
-        failures = [(misfit.path, misfit.reason) for misfit in sdk_types.misfits(new, resource.type.inputs) if not misfit.path.startswith("__")]
-        failures += [(name, f"missing required property {name!r}") for name in resource.type.required if new.get(name) is None]
+        failures = [
+            (misfit.path, misfit.reason)
+            for misfit in sdk_types.misfits(new, resource.type.inputs)
+            if not misfit.path.startswith("__")
+        ]
+        failures += [
+            (name, f"missing required property {name!r}") for name in resource.type.required if new.get(name) is None
+        ]
         if not failures:
             failures += resource.not_modelled(calls, new)
         new = {name: value for name, value in new.items() if value is not None}
@@ -184,7 +206,8 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         if not failures:
             failures += list(resource.check(new))
         return provider_pb2.CheckResponse(
-            inputs=to_struct(new), failures=[provider_pb2.CheckFailure(property=path, reason=reason) for path, reason in failures]
+            inputs=to_struct(new),
+            failures=[provider_pb2.CheckFailure(property=path, reason=reason) for path, reason in failures],
         )
 
     @_answers
@@ -253,7 +276,14 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         if item is None:
             return provider_pb2.ReadResponse()
         actual = resource.state(calls, request.id, inputs or known, item)
-        actual = {**{k: v for k, v in known.items() if k not in actual and k in resource.type.outputs and k not in resource.vanishing}, **actual}
+        actual = {
+            **{
+                k: v
+                for k, v in known.items()
+                if k not in actual and k in resource.type.outputs and k not in resource.vanishing
+            },
+            **actual,
+        }
         return provider_pb2.ReadResponse(
             id=request.id,
             properties=to_struct(actual),
@@ -270,7 +300,9 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         if resource.has_tags and not same_value(state.get("tagsAll"), resource.all_tags(calls, new)):
             changed.add("tags")
         if request.preview:
-            previewed = {k: v for k, v in {**state, **new}.items() if k in resource.type.outputs and (k in new or k not in old)}
+            previewed = {
+                k: v for k, v in {**state, **new}.items() if k in resource.type.outputs and (k in new or k not in old)
+            }
             if changed - {"tags"}:
                 previewed |= dict.fromkeys(resource.changes_with_every_update, UNKNOWN)
             if resource.has_tags:
@@ -284,7 +316,9 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
             else:
                 resource.settle(calls, request.id, new)
                 resource.update(calls, request.id, old, new, state, changed)
-            fresh = self._state(resource, calls, request.id, {**{k: v for k, v in state.items() if k in old and k not in new}, **new})
+            fresh = self._state(
+                resource, calls, request.id, {**{k: v for k, v in state.items() if k in old and k not in new}, **new}
+            )
         except (Refused, Cancelled) as problem:
             raise Incomplete(request.id, state, old, str(problem)) from problem
         return provider_pb2.UpdateResponse(properties=to_struct(fresh))
@@ -370,7 +404,9 @@ def _previewed(resource: Resource, calls: Calls, inputs: Properties) -> Properti
 
 
 def _drifted(resource: Resource, inputs: Properties, actual: Properties) -> Properties:
-    drifted = {name: value if name.startswith("__") else project(value, actual.get(name)) for name, value in inputs.items()}
+    drifted = {
+        name: value if name.startswith("__") else project(value, actual.get(name)) for name, value in inputs.items()
+    }
     if resource.has_tags and not same_value(inputs.get("tags"), actual.get("tags")):
         drifted["tags"] = actual.get("tags", {})
     for name in resource.drifts_from_nothing:
@@ -380,7 +416,11 @@ def _drifted(resource: Resource, inputs: Properties, actual: Properties) -> Prop
 
 
 def _inputs_of(resource: Resource, actual: Properties) -> Properties:
-    inputs = {name: value for name, value in actual.items() if name in resource.type.inputs and name not in resource.not_imported}
+    inputs = {
+        name: value
+        for name, value in actual.items()
+        if name in resource.type.inputs and name not in resource.not_imported
+    }
     inputs = {name: value for name, value in inputs.items() if value not in ({}, [], "", None)}
     inputs["__defaults"] = []
     return inputs

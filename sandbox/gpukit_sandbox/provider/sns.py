@@ -53,7 +53,9 @@ class Topic(Resource):
     def create_params(self, calls: Calls, inputs: Properties) -> dict[str, Any]:
         """Settings are attributes, all text."""
         params = super().create_params(calls, inputs)
-        attributes = {member: plain(inputs[name]) for name, member in _TOPIC_ATTRIBUTES.items() if inputs.get(name) is not None}
+        attributes = {
+            member: plain(inputs[name]) for name, member in _TOPIC_ATTRIBUTES.items() if inputs.get(name) is not None
+        }
         if inputs.get("fifoTopic"):
             attributes["FifoTopic"] = "true"
         if attributes:
@@ -70,11 +72,18 @@ class Topic(Resource):
         for name, member in _TOPIC_ATTRIBUTES.items():
             if not same_value(new.get(name), old.get(name)):
                 value = plain(new[name]) if new.get(name) is not None else ""
-                calls.call("sns", "set_topic_attributes", TopicArn=resource_id, AttributeName=member, AttributeValue=value)
+                calls.call(
+                    "sns", "set_topic_attributes", TopicArn=resource_id, AttributeName=member, AttributeValue=value
+                )
 
     def extra(self, calls: Calls, resource_id: str, item: dict[str, Any], state: Properties) -> Properties:
         """Add name and ARN."""
-        return {"arn": resource_id, "name": resource_id.rsplit(":", 1)[-1], "policy": item.get("Policy"), "owner": item.get("Owner")}
+        return {
+            "arn": resource_id,
+            "name": resource_id.rsplit(":", 1)[-1],
+            "policy": item.get("Policy"),
+            "owner": item.get("Owner"),
+        }
 
 
 class TopicSubscription(Resource):
@@ -92,7 +101,9 @@ class TopicSubscription(Resource):
     def create_params(self, calls: Calls, inputs: Properties) -> dict[str, Any]:
         """Settings are attributes, all text."""
         params = super().create_params(calls, inputs)
-        attributes = {member: plain(inputs[name]) for name, member in _SUBSCRIPTION_ATTRIBUTES.items() if inputs.get(name)}
+        attributes = {
+            member: plain(inputs[name]) for name, member in _SUBSCRIPTION_ATTRIBUTES.items() if inputs.get(name)
+        }
         return {**params, "ReturnSubscriptionArn": True, **({"Attributes": attributes} if attributes else {})}
 
     def find(self, calls: Calls, resource_id: str, state: Properties) -> dict[str, Any] | None:
@@ -112,7 +123,13 @@ class TopicSubscription(Resource):
         for name, member in _SUBSCRIPTION_ATTRIBUTES.items():
             if not same_value(new.get(name), old.get(name)):
                 value = plain(new[name]) if new.get(name) is not None else ""
-                calls.call("sns", "set_subscription_attributes", SubscriptionArn=resource_id, AttributeName=member, AttributeValue=value)
+                calls.call(
+                    "sns",
+                    "set_subscription_attributes",
+                    SubscriptionArn=resource_id,
+                    AttributeName=member,
+                    AttributeValue=value,
+                )
 
     def extra(self, calls: Calls, resource_id: str, item: dict[str, Any], state: Properties) -> Properties:
         """Add its ARN and state."""
@@ -134,7 +151,13 @@ class TopicPolicy(Resource):
 
     def make(self, calls: Calls, inputs: Properties) -> str:
         """Write it."""
-        calls.call("sns", "set_topic_attributes", TopicArn=inputs["arn"], AttributeName="Policy", AttributeValue=inputs["policy"])
+        calls.call(
+            "sns",
+            "set_topic_attributes",
+            TopicArn=inputs["arn"],
+            AttributeName="Policy",
+            AttributeValue=inputs["policy"],
+        )
         return str(inputs["arn"])
 
     def find(self, calls: Calls, resource_id: str, state: Properties) -> dict[str, Any] | None:
@@ -169,7 +192,9 @@ class TopicPolicy(Resource):
                 }
             ],
         }  # fmt: skip
-        calls.call("sns", "set_topic_attributes", TopicArn=resource_id, AttributeName="Policy", AttributeValue=json.dumps(own))
+        calls.call(
+            "sns", "set_topic_attributes", TopicArn=resource_id, AttributeName="Policy", AttributeValue=json.dumps(own)
+        )
 
 
 def _attributes(calls: Calls, operation: str, **arguments: str) -> dict[str, Any] | None:

@@ -50,7 +50,9 @@ class Parameter(Resource):
             params.pop("Tags", None)
         return params
 
-    def update(self, calls: Calls, resource_id: str, old: Properties, new: Properties, state: Properties, changed: set[str]) -> None:
+    def update(
+        self, calls: Calls, resource_id: str, old: Properties, new: Properties, state: Properties, changed: set[str]
+    ) -> None:
         """Write it again; tags go their own way."""
         if "tags" in changed:
             self.tagging.change(calls, "ssm", resource_id, state, self.all_tags(calls, new))

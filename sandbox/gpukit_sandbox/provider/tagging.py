@@ -55,7 +55,9 @@ class Tagging:
         key, value = {"lower": ("key", "value"), "TagKey": ("TagKey", "TagValue")}.get(self.form, ("Key", "Value"))
         return [{key: k, value: v} for k, v in ordered]
 
-    def change(self, calls: Calls, service: str, resource_id: str, state: Properties, wanted: Mapping[str, str]) -> None:
+    def change(
+        self, calls: Calls, service: str, resource_id: str, state: Properties, wanted: Mapping[str, str]
+    ) -> None:
         """Make the tags that stand equal to the wanted ones."""
         actual = self.read(calls, service, resource_id, state, None)
         service = self.service or service
@@ -67,7 +69,9 @@ class Tagging:
         if fresh:
             calls.call(service, self.tag_call, **target, **{self.tags_member: self.write(fresh)})
 
-    def read(self, calls: Calls, service: str, resource_id: str, state: Properties, item: Mapping[str, Any] | None) -> dict[str, str]:
+    def read(
+        self, calls: Calls, service: str, resource_id: str, state: Properties, item: Mapping[str, Any] | None
+    ) -> dict[str, str]:
         """Return the tags that stand, without AWS's own; from the description when it holds them."""
         if item is not None:
             for name in ("Tags", "tags", "TagSet", "TagList", "tagSet"):

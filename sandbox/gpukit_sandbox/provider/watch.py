@@ -55,7 +55,9 @@ class LogGroup(Resource):
     def retention(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
         """Set or lift the retention."""
         if new.get("retentionInDays"):
-            calls.call("logs", "put_retention_policy", logGroupName=resource_id, retentionInDays=int(new["retentionInDays"]))
+            calls.call(
+                "logs", "put_retention_policy", logGroupName=resource_id, retentionInDays=int(new["retentionInDays"])
+            )
         elif old.get("retentionInDays"):
             calls.call("logs", "delete_retention_policy", logGroupName=resource_id)
 
@@ -115,7 +117,9 @@ class MetricAlarm(Resource):
             params["Metrics"] = [_query(q) for q in inputs["metricQueries"]]
         return params
 
-    def update(self, calls: Calls, resource_id: str, old: Properties, new: Properties, state: Properties, changed: set[str]) -> None:
+    def update(
+        self, calls: Calls, resource_id: str, old: Properties, new: Properties, state: Properties, changed: set[str]
+    ) -> None:
         """Write the alarm again; tags go their own way."""
         if "tags" in changed:
             self.tagging.change(calls, "cloudwatch", resource_id, state, self.all_tags(calls, new))
@@ -126,7 +130,10 @@ class MetricAlarm(Resource):
 
     def extra(self, calls: Calls, resource_id: str, item: dict[str, Any], state: Properties) -> Properties:
         """Read dimensions and queries back."""
-        found: Properties = {"name": item["AlarmName"], "dimensions": {d["Name"]: d["Value"] for d in item.get("Dimensions") or []}}
+        found: Properties = {
+            "name": item["AlarmName"],
+            "dimensions": {d["Name"]: d["Value"] for d in item.get("Dimensions") or []},
+        }
         queries = [_query_back(q) for q in item.get("Metrics") or []]
         found["metricQueries"] = queries or None
         return found
@@ -137,7 +144,14 @@ def _dimensions(stated: Properties) -> list[dict[str, str]]:
 
 
 def _query(stated: Properties) -> dict[str, Any]:
-    names = {"id": "Id", "expression": "Expression", "label": "Label", "returnData": "ReturnData", "period": "Period", "accountId": "AccountId"}
+    names = {
+        "id": "Id",
+        "expression": "Expression",
+        "label": "Label",
+        "returnData": "ReturnData",
+        "period": "Period",
+        "accountId": "AccountId",
+    }
     query = {member: stated[name] for name, member in names.items() if stated.get(name) not in (None, "")}
     metric = stated.get("metric")
     if metric:
@@ -151,7 +165,9 @@ def _query(stated: Properties) -> dict[str, Any]:
 
 
 def _query_back(item: dict[str, Any]) -> Properties:
-    found = from_api({k: v for k, v in item.items() if k != "MetricStat"}, nested_type("#cloudwatch.MetricAlarmMetricQuery") or {})
+    found = from_api(
+        {k: v for k, v in item.items() if k != "MetricStat"}, nested_type("#cloudwatch.MetricAlarmMetricQuery") or {}
+    )
     stat = item.get("MetricStat")
     if stat:
         metric = stat["Metric"]
@@ -245,7 +261,9 @@ class EventRule(Resource):
                 return None
             raise
 
-    def update(self, calls: Calls, resource_id: str, old: Properties, new: Properties, state: Properties, changed: set[str]) -> None:
+    def update(
+        self, calls: Calls, resource_id: str, old: Properties, new: Properties, state: Properties, changed: set[str]
+    ) -> None:
         """Write the rule again; tags go their own way."""
         if "tags" in changed:
             self.tagging.change(calls, "events", resource_id, state, self.all_tags(calls, new))
@@ -262,7 +280,12 @@ class EventRule(Resource):
         """Delete it; `forceDestroy` takes targets off first."""
         bus, _, name = resource_id.rpartition("/")
         if state.get("forceDestroy"):
-            ids = [t["Id"] for t in calls.call("events", "list_targets_by_rule", Rule=name, EventBusName=bus or "default")["Targets"]]
+            ids = [
+                t["Id"]
+                for t in calls.call("events", "list_targets_by_rule", Rule=name, EventBusName=bus or "default")[
+                    "Targets"
+                ]
+            ]
             if ids:
                 calls.call("events", "remove_targets", Rule=name, EventBusName=bus or "default", Ids=ids, Force=True)
         calls.call("events", "delete_rule", Name=name, EventBusName=bus or "default")
@@ -280,14 +303,23 @@ class EventTarget(Resource):
 
     def _written(self, calls: Calls, inputs: Properties) -> dict[str, Any]:
         shape = calls.shape("events", "put_targets").members["Targets"].member
-        stated = {k: inputs[k] for k in ("arn", "input", "inputPath", "roleArn", "deadLetterConfig", "retryPolicy") if inputs.get(k) is not None}
+        stated = {
+            k: inputs[k]
+            for k in ("arn", "input", "inputPath", "roleArn", "deadLetterConfig", "retryPolicy")
+            if inputs.get(k) is not None
+        }
         target = to_api(stated, shape)
         target["Id"] = inputs["targetId"]
         if inputs.get("inputTransformer"):
             stated = inputs["inputTransformer"]
-            target["InputTransformer"] = {"InputTemplate": stated["inputTemplate"], "InputPathsMap": dict(stated.get("inputPaths") or {})}
+            target["InputTransformer"] = {
+                "InputTemplate": stated["inputTemplate"],
+                "InputPathsMap": dict(stated.get("inputPaths") or {}),
+            }
         if inputs.get("runCommandTargets"):
-            target["RunCommandParameters"] = {"RunCommandTargets": [{"Key": t["key"], "Values": t["values"]} for t in inputs["runCommandTargets"]]}
+            target["RunCommandParameters"] = {
+                "RunCommandTargets": [{"Key": t["key"], "Values": t["values"]} for t in inputs["runCommandTargets"]]
+            }
         if inputs.get("sqsTarget"):
             target["SqsParameters"] = {"MessageGroupId": inputs["sqsTarget"].get("messageGroupId", "")}
         return target
@@ -295,9 +327,13 @@ class EventTarget(Resource):
     def make(self, calls: Calls, inputs: Properties) -> str:
         """Write it; refusals come in the answer."""
         bus = inputs.get("eventBusName", "default")
-        answer = calls.call("events", "put_targets", Rule=inputs["rule"], EventBusName=bus, Targets=[self._written(calls, inputs)])
+        answer = calls.call(
+            "events", "put_targets", Rule=inputs["rule"], EventBusName=bus, Targets=[self._written(calls, inputs)]
+        )
         for entry in answer.get("FailedEntries") or []:
-            raise Refused(f"events PutTargets: {entry.get('ErrorCode')}: {entry.get('ErrorMessage')}", str(entry.get("ErrorCode")))
+            raise Refused(
+                f"events PutTargets: {entry.get('ErrorCode')}: {entry.get('ErrorMessage')}", str(entry.get("ErrorCode"))
+            )
         return self._id(inputs)
 
     def _id(self, inputs: Properties) -> str:
@@ -316,9 +352,13 @@ class EventTarget(Resource):
             if refusal.code in self.gone:
                 return None
             raise
-        return next(({**t, "Rule": state["rule"], "TargetId": t["Id"]} for t in targets if t["Id"] == state["targetId"]), None)
+        return next(
+            ({**t, "Rule": state["rule"], "TargetId": t["Id"]} for t in targets if t["Id"] == state["targetId"]), None
+        )
 
-    def update(self, calls: Calls, resource_id: str, old: Properties, new: Properties, state: Properties, changed: set[str]) -> None:
+    def update(
+        self, calls: Calls, resource_id: str, old: Properties, new: Properties, state: Properties, changed: set[str]
+    ) -> None:
         """Write it again."""
         self.make(calls, new)
 
@@ -327,7 +367,10 @@ class EventTarget(Resource):
         found: Properties = {}
         transformer = item.get("InputTransformer")
         if transformer:
-            found["inputTransformer"] = {"inputTemplate": transformer["InputTemplate"], "inputPaths": transformer.get("InputPathsMap") or {}}
+            found["inputTransformer"] = {
+                "inputTemplate": transformer["InputTemplate"],
+                "inputPaths": transformer.get("InputPathsMap") or {},
+            }
         commands = (item.get("RunCommandParameters") or {}).get("RunCommandTargets")
         if commands:
             found["runCommandTargets"] = [{"key": c["Key"], "values": c["Values"]} for c in commands]
@@ -337,7 +380,9 @@ class EventTarget(Resource):
         """Take it off."""
         bus = state.get("eventBusName") or "default"
         force = bool(state.get("forceDestroy"))
-        calls.call("events", "remove_targets", Rule=state["rule"], EventBusName=bus, Ids=[state["targetId"]], Force=force)
+        calls.call(
+            "events", "remove_targets", Rule=state["rule"], EventBusName=bus, Ids=[state["targetId"]], Force=force
+        )
 
 
 class Schedule(Resource):
@@ -409,7 +454,14 @@ class Budget(Resource):
         account = inputs.get("accountId") or calls.account
         rows = [_notification(n) for n in inputs.get("notifications") or []]
         tags = self.tagging.on_create({}, self.all_tags(calls, inputs), True)
-        calls.call("budgets", "create_budget", AccountId=account, Budget=_budget(inputs), NotificationsWithSubscribers=rows, **tags)
+        calls.call(
+            "budgets",
+            "create_budget",
+            AccountId=account,
+            Budget=_budget(inputs),
+            NotificationsWithSubscribers=rows,
+            **tags,
+        )
         return f"{account}:{inputs['name']}"
 
     def find(self, calls: Calls, resource_id: str, state: Properties) -> dict[str, Any] | None:
@@ -417,7 +469,9 @@ class Budget(Resource):
         account, _, name = resource_id.partition(":")
         try:
             budget = dict(calls.call("budgets", "describe_budget", AccountId=account, BudgetName=name)["Budget"])
-            found = calls.call("budgets", "describe_notifications_for_budget", AccountId=account, BudgetName=name).get("Notifications", [])
+            found = calls.call("budgets", "describe_notifications_for_budget", AccountId=account, BudgetName=name).get(
+                "Notifications", []
+            )
         except Refused as refusal:
             if refusal.code in self.gone:
                 return None
@@ -433,7 +487,11 @@ class Budget(Resource):
     ) -> list[dict[str, str]]:
         try:
             answer = calls.call(
-                "budgets", "describe_subscribers_for_notification", AccountId=account, BudgetName=name, Notification=notification
+                "budgets",
+                "describe_subscribers_for_notification",
+                AccountId=account,
+                BudgetName=name,
+                Notification=notification,
             )
         except Refused as refusal:
             if refusal.code not in ("NotImplemented", "501"):
@@ -460,14 +518,20 @@ class Budget(Resource):
             "limitAmount": amount or None,
             "limitUnit": limit.get("Unit"),
             "arn": f"arn:aws:budgets::{item['account']}:budget/{budget['BudgetName']}",
-            "costFilters": [{"name": k, "values": list(v)} for k, v in sorted((budget.get("CostFilters") or {}).items())],
-            "notifications": _in_stated_order([_notification_back(n, s) for n, s in item["rows"]], state.get("notifications") or []),
+            "costFilters": [
+                {"name": k, "values": list(v)} for k, v in sorted((budget.get("CostFilters") or {}).items())
+            ],
+            "notifications": _in_stated_order(
+                [_notification_back(n, s) for n, s in item["rows"]], state.get("notifications") or []
+            ),
         }
         if budget.get("CostTypes") and state.get("costTypes"):
             found["costTypes"] = from_api(budget["CostTypes"], nested_type("#budgets.BudgetCostTypes") or {})
         return found
 
-    def update(self, calls: Calls, resource_id: str, old: Properties, new: Properties, state: Properties, changed: set[str]) -> None:
+    def update(
+        self, calls: Calls, resource_id: str, old: Properties, new: Properties, state: Properties, changed: set[str]
+    ) -> None:
         """Update the budget and replace changed notifications."""
         account, _, name = resource_id.partition(":")
         if "tags" in changed:
@@ -479,7 +543,13 @@ class Budget(Resource):
             after = [_notification(n) for n in new.get("notifications") or []]
             for row in before:
                 if row not in after:
-                    calls.call("budgets", "delete_notification", AccountId=account, BudgetName=name, Notification=row["Notification"])
+                    calls.call(
+                        "budgets",
+                        "delete_notification",
+                        AccountId=account,
+                        BudgetName=name,
+                        Notification=row["Notification"],
+                    )
             for row in after:
                 if row not in before:
                     calls.call("budgets", "create_notification", AccountId=account, BudgetName=name, **row)
@@ -491,7 +561,11 @@ class Budget(Resource):
 
 
 def _budget(inputs: Properties) -> dict[str, Any]:
-    budget: dict[str, Any] = {"BudgetName": inputs["name"], "BudgetType": inputs["budgetType"], "TimeUnit": inputs["timeUnit"]}
+    budget: dict[str, Any] = {
+        "BudgetName": inputs["name"],
+        "BudgetType": inputs["budgetType"],
+        "TimeUnit": inputs["timeUnit"],
+    }
     if inputs.get("limitAmount") is not None:
         budget["BudgetLimit"] = {"Amount": str(inputs["limitAmount"]), "Unit": inputs.get("limitUnit", "USD")}
     if inputs.get("costFilters"):

@@ -77,9 +77,13 @@ class Calls:
         except ClientError as problem:
             error = problem.response.get("Error", {})
             code = str(error.get("Code", ""))
-            raise Refused(f"{service} {client.meta.method_to_api_mapping[operation]}: {code}: {error.get('Message', '')}", code) from problem
+            raise Refused(
+                f"{service} {client.meta.method_to_api_mapping[operation]}: {code}: {error.get('Message', '')}", code
+            ) from problem
         except BotoCoreError as problem:
-            raise Refused(f"{service} {client.meta.method_to_api_mapping[operation]}: {problem}", type(problem).__name__) from problem
+            raise Refused(
+                f"{service} {client.meta.method_to_api_mapping[operation]}: {problem}", type(problem).__name__
+            ) from problem
         answer.pop("ResponseMetadata", None)
         return answer
 

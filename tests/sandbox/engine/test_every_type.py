@@ -1,7 +1,7 @@
 """Each resource type of the double against the sandbox's server: create, read without drift, tags by hand, import, change, delete."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -204,7 +204,7 @@ WITHOUT_A_CASE = {"aws:ec2/capacityBlockReservation:CapacityBlockReservation"}
 
 
 @pytest.fixture(scope="module")
-def standing(double: Double) -> Iterator[dict[str, Made]]:
+def standing(double: Double) -> dict[str, Made]:
     """Every case, created in order; a creation that fails is kept as its error, and what needs it fails too."""
     global AMI
     AMI = double.invoke("aws:ec2/getAmi:getAmi", {"owners": ["amazon"], "mostRecent": True})["id"]
@@ -223,7 +223,7 @@ def standing(double: Double) -> Iterator[dict[str, Made]]:
             errors[item.key] = f"{type(problem).__name__}: {problem}"
     ERRORS.clear()
     ERRORS.update(errors)
-    yield made
+    return made
 
 
 ERRORS: dict[str, str] = {}

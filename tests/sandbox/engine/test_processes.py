@@ -77,7 +77,7 @@ def test_parts_end_in_reverse_order(log: Path, monkeypatch: pytest.MonkeyPatch) 
     parts = [processes.Part(name=name, pid=1, started_at=1, log="") for name in ("etcd", "apiserver", "scheduler")]
     processes.end_parts(parts)
 
-    assert ["scheduler", "apiserver", "etcd"] == ended
+    assert ended == ["scheduler", "apiserver", "etcd"]
 
 
 def test_a_record_survives_json() -> None:

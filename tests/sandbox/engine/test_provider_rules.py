@@ -43,4 +43,4 @@ def test_the_nearest_name_is_offered() -> None:
     assert declared is not None
     (misfit,) = misfits({"cidrBlok": "x"}, declared.inputs)
 
-    assert "an unexpected argument 'cidrBlok' was provided, did you mean 'cidrBlock'?" == misfit.reason
+    assert misfit.reason == "an unexpected argument 'cidrBlok' was provided, did you mean 'cidrBlock'?"

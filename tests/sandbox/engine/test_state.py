@@ -25,7 +25,7 @@ def test_a_name_that_could_leave_its_place_is_refused(name: str) -> None:
     with pytest.raises(UnknownName) as refused:
         state_directory(name)
 
-    assert 2 == refused.value.exit_code
+    assert refused.value.exit_code == 2
 
 
 def test_a_written_file_reads_back_and_leaves_no_scratch(tmp_path: Path) -> None:
@@ -33,8 +33,8 @@ def test_a_written_file_reads_back_and_leaves_no_scratch(tmp_path: Path) -> None
     write_json(path, {"b": 1, "a": [True]})
     write_json(path, {"a": 2})
 
-    assert {"a": 2} == read_json(path)
-    assert ["state.json"] == [p.name for p in path.parent.iterdir()]
+    assert read_json(path) == {"a": 2}
+    assert [p.name for p in path.parent.iterdir()] == ["state.json"]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "null"])
@@ -42,7 +42,7 @@ def test_an_unreadable_file_is_an_empty_state(tmp_path: Path, text: str) -> None
     path = tmp_path / "state.json"
     path.write_text(text)
 
-    assert {} == read_json(path)
+    assert read_json(path) == {}
 
 
 def test_a_value_that_is_no_json_keeps_the_old_file(tmp_path: Path) -> None:
@@ -51,5 +51,5 @@ def test_a_value_that_is_no_json_keeps_the_old_file(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
         write_json(path, {"a": object()})
 
-    assert {"a": 1} == read_json(path)
-    assert ["state.json"] == [p.name for p in tmp_path.iterdir()]
+    assert read_json(path) == {"a": 1}
+    assert [p.name for p in tmp_path.iterdir()] == ["state.json"]

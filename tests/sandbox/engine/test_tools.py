@@ -54,7 +54,7 @@ def test_a_built_tool_is_found_in_the_cache_the_next_time(bare: Path) -> None:
     first = tools.find_tool("pulumi", said.append)
 
     assert first == tools.find_tool("pulumi", said.append)
-    assert 1 == len(runs.read_text().splitlines())
+    assert len(runs.read_text().splitlines()) == 1
     assert first.is_relative_to(tools.cache_directory() / "tools" / "pulumi")
     assert "pulumi is not on PATH: building v3.274.1 once, about 5 min on two cores" in said[0]
     assert "pulumi v3.274.1 built in" in said[-1]
@@ -66,7 +66,7 @@ def test_go_runs_without_flags_of_the_user_in_the_modules_folder(bare: Path, mon
     tools.find_tool("pulumi", lambda _line: None)
 
     flags, folder, command = runs.read_text().strip().split("|")
-    assert "" == flags
+    assert flags == ""
     assert str(tools.go_folder("pulumi")) == folder
     assert command.endswith("github.com/pulumi/pulumi/pkg/v3/cmd/pulumi")
     assert "-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v3.274.1" in command
@@ -86,7 +86,7 @@ def test_without_go_it_says_which_tool_why_and_how(bare: Path) -> None:
     with pytest.raises(MissingTool) as missing:
         tools.find_tool("pulumi")
 
-    assert 3 == missing.value.exit_code
+    assert missing.value.exit_code == 3
     assert "pulumi is missing, and go, which could build it, is missing too" in str(missing.value)
     assert "why:" in str(missing.value)
     assert "fix:  install Go 1.26 or newer, or put the official pulumi on PATH" in str(missing.value)
@@ -115,7 +115,7 @@ def test_an_interrupted_build_leaves_no_half_binary(bare: Path, tmp_path: Path) 
         process.stderr.close()
 
     assert not tools.cached_path("pulumi").exists()
-    assert [] == [p for p in tools.cached_path("pulumi").parent.rglob("pulumi") if p.is_file()]
+    assert [p for p in tools.cached_path("pulumi").parent.rglob("pulumi") if p.is_file()] == []
 
 
 def test_two_at_once_build_once(bare: Path) -> None:
@@ -127,9 +127,9 @@ def test_two_at_once_build_once(bare: Path) -> None:
     for thread in threads:
         thread.join(timeout=20)
 
-    assert 2 == len(found)
+    assert len(found) == 2
     assert found[0] == found[1]
-    assert 1 == len(runs.read_text().splitlines())
+    assert len(runs.read_text().splitlines()) == 1
 
 
 def test_an_unknown_tool_lists_the_known() -> None:
