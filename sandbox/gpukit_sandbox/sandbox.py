@@ -135,7 +135,23 @@ class Sandbox:
         """Return the whole environment of a sandbox command; starts the sandbox when it does not run."""
         if not self.status()["running"]:
             self.up(progress)
+        self.drop_stale_locks()
         return {**self._inherited(), **self.variables()}
+
+    def drop_stale_locks(self) -> list[str]:
+        """
+        Remove the locks of engines that were killed, and return their stacks.
+
+        The engine locks a stack by a file with its process id. A lock whose process is no engine any more guards nothing:
+        it is what `pulumi cancel` would remove.
+        """
+        dropped = []
+        for path in sorted((self.directory.stacks / ".pulumi" / "locks").rglob("*.json")):
+            pid = read_json(path).get("pid")
+            if isinstance(pid, int) and not _is_engine(pid):
+                path.unlink(missing_ok=True)
+                dropped.append(path.parent.name)
+        return dropped
 
     def variables(self) -> dict[str, str]:
         """Return what the sandbox sets, without what is inherited. Raises PartFailed when the sandbox does not run."""
@@ -252,6 +268,14 @@ def _cloud_command(folder: Path) -> list[str]:
     port = processes.free_port()
     write_json(folder / "cloud.json", {"endpoint": f"http://127.0.0.1:{port}"})
     return [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+
+
+def _is_engine(pid: int) -> bool:
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+    return b"pulumi" in command.split(b"\0")[0]
 
 
 def _ask(url: str) -> dict[str, Any]:

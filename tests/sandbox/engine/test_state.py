@@ -1,9 +1,13 @@
 """The sandbox's directory: names, atomic files, isolation."""
 
+import os
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 from gpukit_sandbox.errors import UnknownName
+from gpukit_sandbox.sandbox import Sandbox
 from gpukit_sandbox.state import read_json, state_directory, write_json
 
 
@@ -53,3 +57,25 @@ def test_a_value_that_is_no_json_keeps_the_old_file(tmp_path: Path) -> None:
 
     assert read_json(path) == {"a": 1}
     assert [p.name for p in tmp_path.iterdir()] == ["state.json"]
+
+
+def test_the_lock_of_a_killed_engine_goes_and_that_of_a_living_one_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    box = Sandbox("locks")
+    locks = box.directory.stacks / ".pulumi" / "locks" / "organization" / "project"
+    engine = subprocess.Popen(["/bin/sh", "-c", "exec -a pulumi sleep 30"], executable="/bin/bash")
+    try:
+        deadline = time.monotonic() + 10
+        while not Path(f"/proc/{engine.pid}/cmdline").read_bytes().startswith(b"pulumi") and time.monotonic() < deadline:
+            time.sleep(0.02)
+        write_json(locks / "dead" / "1.json", {"pid": os.getpid()})
+        write_json(locks / "alive" / "1.json", {"pid": engine.pid})
+
+        assert box.drop_stale_locks() == ["dead"]
+        assert (locks / "alive" / "1.json").exists()
+        assert not (locks / "dead" / "1.json").exists()
+    finally:
+        engine.kill()
+        engine.wait()
