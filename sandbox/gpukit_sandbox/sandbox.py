@@ -271,6 +271,15 @@ def _cloud_command(folder: Path) -> list[str]:
 
 
 def _is_engine(pid: int) -> bool:
+    if not Path("/proc/self").exists():
+        # Without /proc a recycled id looks like an engine: the lock stays, and the engine tells how to remove it.
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            pass
+        return True
     try:
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
