@@ -25,6 +25,7 @@ from gpukit.plan import Plan, to_jsonable
 
 TARGET: Final = Path(__file__).parent.parent / "tests" / "golden" / "report" / "digests"
 SANDBOX: Final = f"digests-{os.getpid()}"
+COMPRESSED_OVER_CHARS: Final = 60_000
 LEFT_OUT: Final = frozenset(
     {"sourcePosition", "stackTrace", "created", "modified", "dependencies", "propertyDependencies", "customTimeouts"}
 )
@@ -46,14 +47,12 @@ def thousand(blocks: int = 2, **more: Any) -> dict[str, Any]:
     }
 
 
-def with_pool(pool: str | None, name: str = "train", **train: Any) -> dict[str, Any]:
-    """Return a thousand-card config whose GPU pool is changed, renamed, or accompanied by another."""
-    config = thousand()
+def with_pool(pool: str | None, name: str = "train", blocks: int = 2) -> dict[str, Any]:
+    """Return a thousand-card config whose GPU pool is renamed, or accompanied by another."""
+    config = thousand(blocks)
     pools = config["gpukit:cluster"]["pools"]
-    settings = {**pools["train"], **train}
-    if name == "train":
-        pools["train"] = settings
-    else:
+    settings = pools["train"]
+    if name != "train":
         pools.update(
             {
                 "train": None,
@@ -141,7 +140,6 @@ class Case:
     program: str = GPUKIT_PROGRAM
     forms: tuple[str, ...] = ("steps",)
     """plain | steps (--show-replacement-steps) | sames (and --show-sames) | events"""
-    compressed: bool = False
     secrets: tuple[str, ...] = ()
 
 
@@ -156,16 +154,16 @@ CASES: Final = (
     Case(name="change-lustre-tier", base=thousand(),
          change=thousand(storage={"scratch": {"throughput_tier": 250, "gib": 38400}})),
     Case(name="rename-pool", base=with_pool(None), change=with_pool(None, "learn")),
-    Case(name="delete-pool", base=with_pool("evaluate"), change=with_pool(None)),
+    Case(name="delete-pool", base=with_pool("evaluate", blocks=1), change=with_pool(None, blocks=1)),
     Case(name="tag-only", base=SINGLE,
          change={**SINGLE, "gpukit:cluster": {"team": "vision", "tags": {"cost-center": "4711"}}}),
-    Case(name="replace-network", base=thousand(), change=thousand(network={"cidr": "10.64.0.0/14"}),
+    Case(name="replace-network", base=thousand(), change=thousand(network={"cidr": "10.64.0.0/16"}),
          forms=("plain", "steps", "events")),
     Case(name="hostile-names", base=REGION, change={**REGION, "demo:changed": "true"}, program=HOSTILE_PROGRAM),
     Case(name="canary", base={**REGION, "demo:canary": CANARY, "demo:secret": CANARY + "2"}, secrets=("demo:secret",),
          change={**REGION, "demo:canary": CANARY, "demo:secret": CANARY + "2", "demo:version": "2"},
          program=CANARY_PROGRAM, forms=("steps", "sames", "events")),
-    Case(name="five-thousand", base=None, change=REGION, program=MANY_PROGRAM, forms=("plain",), compressed=True),
+    Case(name="five-thousand", base=None, change=REGION, program=MANY_PROGRAM, forms=("plain",)),
 )  # fmt: skip
 
 
@@ -176,7 +174,7 @@ def main(wanted: list[str]) -> int:
         if wanted and case.name not in wanted:
             continue
         # A sandbox for each case: what one leaves behind must not meet the next.
-        box = Sandbox(f"{SANDBOX}-{case.name}")
+        box = Sandbox(f"{SANDBOX}-{CASES.index(case)}")
         try:
             box.up()
             with tempfile.TemporaryDirectory(prefix="digests-") as folder:
@@ -294,7 +292,7 @@ def write(case: Case, form: str, text: str) -> None:
     name = case.name if form == case.forms[0] else f"{case.name}.{form}"
     text = "\n".join(line for line in text.splitlines() if "from $PATH at " not in line) + "\n"
     TARGET.mkdir(parents=True, exist_ok=True)
-    if case.compressed:
+    if len(text) > COMPRESSED_OVER_CHARS:
         (TARGET / f"{name}.{suffix}.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
     else:
         (TARGET / f"{name}.{suffix}").write_text(text, encoding="utf-8")

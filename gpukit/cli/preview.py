@@ -1,6 +1,7 @@
 """`gpukit preview`: the resources a stack would make and what would change, without engine, cloud or credentials."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -8,6 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     import datetime
+    from collections.abc import Callable
 
     from gpukit.preview.offline import OfflinePreview
     from gpukit.report.stack_numbers import StackNumbers
@@ -43,6 +45,7 @@ def command(
     error, 2 unreadable input or bad usage, 3 the components are not installed or git is missing, 4 a gate refused.
     """
     import datetime
+    from concurrent.futures import ThreadPoolExecutor
 
     from gpukit.preview.gate_files import broken_limits, load_allow_list
     from gpukit.preview.project import ProjectError
@@ -63,10 +66,14 @@ def command(
         _stop(EXIT_BAD_INPUT, "name either --base or --base-file")
     try:
         gates = parse_gates(fail_on)
-        made, stack_file = _run(
+        work, stack_file = _choose(
             file=file, stack=stack, preset=preset, base=base, base_file=base_file, directory=directory
         )
-        known = _numbers(stack_file, preset, day)
+        # The program runs in a process of its own; plan and checks need not wait for it.
+        with ThreadPoolExecutor(max_workers=1) as beside:
+            numbers = beside.submit(_numbers, stack_file, preset, day)
+            made = work()
+            known = numbers.result()
         change = complete_change(made.change, after=known.numbers, findings=known.findings)
         allowed = load_allow_list(directory, base=base, stack=change.stack, today=day, path=allow_file)
         over = broken_limits(directory, base=base, known=known)
@@ -90,7 +97,7 @@ def command(
         raise typer.Exit(EXIT_REFUSED)
 
 
-def _run(
+def _choose(
     *,
     file: Path | None,
     stack: str | None,
@@ -98,7 +105,8 @@ def _run(
     base: str | None,
     base_file: Path | None,
     directory: Path,
-) -> "tuple[OfflinePreview, Path | None]":
+) -> "tuple[Callable[[], OfflinePreview], Path | None]":
+    """Return what to run and the stack file it is about; raises ProjectError before anything runs."""
     from gpukit.preview.offline import preview_file, preview_preset, preview_project
     from gpukit.preview.project import ProjectError, find_project
     from gpukit.preview.recording import parse_recording
@@ -111,11 +119,11 @@ def _run(
     if file is not None:
         if not file.is_file():
             raise ProjectError(f"there is no file {file}")
-        return preview_file(file, preset=preset, base_ref=base, base=saved), file
+        return partial(preview_file, file, preset=preset, base_ref=base, base=saved), file
     if preset is not None:
         if base is not None:
             raise ProjectError("a preset alone has no other revision; name a FILE or a --stack with --base")
-        return preview_preset(preset, base=saved), None
+        return partial(preview_preset, preset, base=saved), None
     project = find_project(directory)
     if stack is None:
         known = project.stacks
@@ -126,7 +134,7 @@ def _run(
         raise ProjectError(
             f"there is no stack file {project.stack_file(stack)}; there are: {', '.join(project.stacks) or 'none'}"
         )
-    return preview_project(project, stack, base_ref=base, base=saved), project.stack_file(stack)
+    return partial(preview_project, project, stack, base_ref=base, base=saved), project.stack_file(stack)
 
 
 def _numbers(stack_file: Path | None, preset: str | None, day: "datetime.date") -> "StackNumbers":
