@@ -362,8 +362,10 @@ def _dense_pflops(pools: tuple[PoolPlan, ...], catalog: "Catalog") -> tuple[floa
         if model.dense_bf16_tflops is None:
             because = f"no source gives the dense BF16 rate of {pool.gpu_model}"
             return None, Decision(subject="totals.dense_bf16_pflops", choice="unknown", because=because)
-        total += pool.gpus * model.dense_bf16_tflops / 1000
-        told.append(f"{pool.gpus:,} x {pool.gpu_model} at {model.dense_bf16_tflops:g} dense BF16 TFLOPS")
+        part = min(1.0, catalog.instance_type(pool.instance_type).gpu_count)
+        total += pool.gpus * part * model.dense_bf16_tflops / 1000
+        share = "" if part == 1 else f"{part:g} of "
+        told.append(f"{pool.gpus:,} x {share}{pool.gpu_model} at {model.dense_bf16_tflops:g} dense BF16 TFLOPS")
         sources.append(model.source)
     return total, Decision(
         subject="totals.dense_bf16_pflops",

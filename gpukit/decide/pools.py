@@ -1,5 +1,6 @@
 """Decide each pool: type, EFA, zones, node groups, labels, taints, tags, root volume, updates."""
 
+import math
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Final
@@ -103,7 +104,8 @@ def plan_pool(
     types = pool_instance_types(pool, catalog)
     row = find_type(types[0], catalog)
     helper = catalog.has_helper_type(types[0])
-    gpus = 0 if helper else int(getattr(row, "gpu_count", 0))
+    # A part of a GPU is one device: the driver and Kubernetes count it as one.
+    gpus = 0 if helper else math.ceil(getattr(row, "gpu_count", 0))
     rack = catalog.ultraserver(pool.ultraserver).instances if pool.ultraserver else None
     interfaces = (
         lay_out_network_interfaces(types[0], efa=efa, catalog=catalog)

@@ -131,3 +131,16 @@ def test_the_heat_of_the_zone_is_the_heat_of_its_nodes() -> None:
 
     assert zone.it_kw == pytest.approx(128 * 10.2)
     assert zone.kw_per_rack == pytest.approx(128 * 10.2 / 32)
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "part"), [("g6f.large", 0.125), ("g6f.2xlarge", 0.25), ("gr6f.4xlarge", 0.5)]
+)
+def test_a_part_of_a_gpu_is_one_device_with_its_part_of_the_rate(instance_type: str, part: float) -> None:
+    """No DLAMI is known to run on a part, which is a finding of its own; the plan stands all the same."""
+    made = plan_from_preset("single-node", sets=(f"pools.workstation.instance_type={instance_type}",), today=DAY).plan
+    assert made is not None
+    whole = _plan("single-node", "pools.workstation.instance_type=g6.xlarge")
+
+    assert made.totals.gpus == made.pools[0].gpus_per_node == 1
+    assert made.totals.dense_bf16_pflops == pytest.approx((whole.totals.dense_bf16_pflops or 0) * part)
