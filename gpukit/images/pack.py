@@ -6,6 +6,7 @@ Kept, because another compressor makes other bytes, and other bytes in a launch 
 """
 
 import ast
+import re
 from pathlib import Path
 
 FILES = Path(__file__).parent / "files"
@@ -15,8 +16,10 @@ PACKED = ("node_check", "idle_stop")
 
 
 def pack(text: str) -> str:
-    """Return Python source without docstrings and comments, squeezed."""
-    return squeeze(ast.unparse(bare(text)))
+    """Return Python source without docstrings and comments, one space for a level, squeezed."""
+    plain = ast.unparse(bare(text))
+    narrow = re.sub("(?m)^ +", lambda found: " " * (len(found[0]) // 4), plain)
+    return squeeze(narrow if ast.dump(ast.parse(narrow)) == ast.dump(ast.parse(plain)) else plain)
 
 
 def squeeze(text: str) -> str:
@@ -24,7 +27,9 @@ def squeeze(text: str) -> str:
     import lzma
     from base64 import b85encode
 
-    squeezed = lzma.compress(text.encode(), format=lzma.FORMAT_ALONE, preset=9 | lzma.PRESET_EXTREME)
+    # Text has no alignment: without position bits it gets smaller.
+    how = [{"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "pb": 0}]
+    squeezed = lzma.compress(text.encode(), format=lzma.FORMAT_ALONE, filters=how)
     encoded = b85encode(squeezed).decode()
     return "\n".join(encoded[start : start + 110] for start in range(0, len(encoded), 110)) + "\n"
 

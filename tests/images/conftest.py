@@ -99,6 +99,7 @@ class Recording:
             f"{self._answer('*fabric.state*', 'fabric.csv')}"
             f"{self._answer('*query-gpu*', 'query.csv', 'query.rc')}"
             f"{self._answer('nvlink*', 'nvlink.txt', 'nvlink.rc')}"
+            f"{self._answer('-q', 'q.txt') if 'q.txt' in self.files else ''}"
             "esac\n",
             "cuda": f"case x in\n{self._answer('*', 'cuda.json', 'cuda.rc')}esac\n",
             "dmesg": f"case x in\n{self._answer('*', 'dmesg.txt')}esac\n",

@@ -26,4 +26,4 @@ def test_a_packed_file_can_stand_in_a_here_document(name) -> None:
 def test_packing_takes_comments_and_docstrings_away() -> None:
     text = '"""Say one.\n\nAnd more."""\n\ndef f():\n    """Gone."""\n    return 1  # gone\n'
 
-    assert unpack(pack(text)) == '"""Say one."""\n\ndef f():\n    return 1'
+    assert unpack(pack(text)) == '"""Say one."""\n\ndef f():\n return 1'

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from gpukit.images.manifest import ImageError
+from gpukit.images.pack import unpack
 from gpukit.images.render import USER_DATA_LIMIT_BYTES, render_workstation_user_data
 from gpukit.images.templating import render_template
 from gpukit.plan import BootHookPlan, Plan
@@ -26,6 +27,13 @@ def document(plan: Plan, **changes) -> tuple[str, dict, dict[str, str]]:
     text = render_workstation_user_data(plan, pool, plan.image(pool.image), **changes)
     loaded = yaml.safe_load(text)
     return text, loaded, {item["path"]: item["content"] for item in loaded["write_files"]}
+
+
+def boot_script(files: dict[str, str]) -> str:
+    """Return the setup script, unpacked where it travels packed."""
+    setup = files["/opt/gpukit/setup.sh"]
+    head, mark, rest = setup.partition(">/opt/gpukit/boot.sh <<'END'\n")
+    return unpack(rest.partition("\nEND\n")[0]) if mark and "packed because" in head else setup
 
 
 def test_user_data_of_the_single_node_is_a_golden(plan, compare_golden) -> None:
@@ -52,14 +60,17 @@ def test_setup_is_clean_shell(plan, check_shell, tmp_path, volume_id) -> None:
     pool = replace(plan.pools[0], boot=(BootHookPlan(name="mine", when="before-join", content="echo mine", sha256=""),))
     _, _, files = document(plan, pool=pool, volume_id=volume_id, log_group="/gpukit/single/boot")
     (tmp_path / "setup.sh").write_text(files["/opt/gpukit/setup.sh"])
+    (tmp_path / "boot.sh").write_text(boot_script(files))
 
     check_shell(tmp_path / "setup.sh")
+    check_shell(tmp_path / "boot.sh")
+    assert "echo mine" in (tmp_path / "boot.sh").read_text()
 
 
 def test_a_known_volume_is_found_by_its_id(plan) -> None:
     _, _, files = document(plan, volume_id="vol-0123456789abcdef0")
 
-    assert "nvme-Amazon_Elastic_Block_Store_vol0123456789abcdef0" in files["/opt/gpukit/setup.sh"]
+    assert "nvme-Amazon_Elastic_Block_Store_vol0123456789abcdef0" in boot_script(files)
 
 
 @pytest.mark.parametrize("volume_id", ["vol-xyz", "vol-1; reboot", "../.."])
@@ -92,7 +103,7 @@ def test_without_jupyter_and_idle_stop_there_is_no_unit_for_them(plan) -> None:
     _, _, files = document(bare)
 
     assert not [path for path in files if path.endswith((".service", ".timer"))]
-    assert "idle_stop" not in files["/opt/gpukit/setup.sh"]
+    assert "idle_stop" not in boot_script(files)
 
 
 def test_every_unit_file_is_valid_to_systemd(plan, tmp_path) -> None:

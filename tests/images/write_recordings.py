@@ -35,6 +35,7 @@ FAMILIES = {
     "g5g-xlarge": ("g5g.xlarge", "T4G", "NVIDIA T4G", 1, 15360, 0, "", 0, 0, "580.159.03"),
     "g5-xlarge": ("g5.xlarge", "A10G", "NVIDIA A10G", 1, 23028, 0, "", 0, 1, "580.126.09"),
     "g6-48xlarge": ("g6.48xlarge", "L4", "NVIDIA L4", 8, 23034, 0, "", 1, 8, "580.159.03"),
+    "g6f-2xlarge": ("g6f.2xlarge", "L4", "NVIDIA L4-6Q", 1, 6144, 0, "", 0, 1, "580.126.09"),
     "g6e-48xlarge": ("g6e.48xlarge", "L40S", "NVIDIA L40S", 8, 46068, 0, "", 4, 4, "580.159.03"),
     "g7-48xlarge": (
         "g7.48xlarge", "RTX-PRO-4500-SE", "NVIDIA RTX PRO 4500 Blackwell Server Edition", 8, 32623, 0, "", 2, 2,
@@ -104,6 +105,25 @@ def healthy(case: str) -> dict[str, str]:
         "efa.txt": "".join(f"rdmap{79 + index}s0 ACTIVE\n" for index in range(efa)),
         "disks.txt": "Amazon Elastic Block Store\n" + "Amazon EC2 NVMe Instance Storage\n" * (disks or 0),
     }
+    if instance_type.startswith("g6f."):
+        # A part of a GPU: the guest sees no ECC, no PCIe link and no memory repair, and its driver has a licence. The
+        # image names the driver of whole GPUs.
+        files["query.csv"] = (
+            files["query.csv"].replace("Enabled, 0,", "[N/A], [N/A],").replace("16, 16", "[N/A], [N/A]")
+        )
+        files["remapped.csv"] = ""
+        files["expected.json"] = files["expected.json"].replace(driver, "580.159.03")
+        files["q.txt"] = (
+            "==============NVSMI LOG==============\n\n"
+            f"Driver Version                            : {driver}\n"
+            "Attached GPUs                             : 1\n"
+            f"GPU 00000000:{bus(buses[0], gpus)}\n"
+            f"    Product Name                          : {name}\n"
+            "    Product Brand                         : NVIDIA RTX Virtual Workstation\n"
+            "    vGPU Software Licensed Product\n"
+            "        Product Name                      : NVIDIA RTX Virtual Workstation\n"
+            "        License Status                    : Licensed (Expiry: N/A)\n"
+        )
     if efa:
         files["fi_info.txt"] = "".join(
             "provider: efa\n"
@@ -122,6 +142,7 @@ def broken() -> dict[str, tuple[str, str, dict[str, str]]]:
     """Return case -> (healthy base, expected reason, files that differ; an empty name of a command: it is missing)."""
     h200, b200, gb200 = healthy("p5en-48xlarge"), healthy("p6-b200-48xlarge"), healthy("p6e-gb200-36xlarge")
     a100, v100, g5 = healthy("p4d-24xlarge"), healthy("p3-16xlarge"), healthy("g5-xlarge")
+    part, l4 = healthy("g6f-2xlarge"), healthy("g6-48xlarge")
 
     def line(text: str, number: int, old: str, new: str) -> str:
         lines = text.splitlines(keepends=True)
@@ -341,6 +362,27 @@ def broken() -> dict[str, tuple[str, str, dict[str, str]]]:
             "g5-xlarge",
             "DcgmMissing",
             {"expected.json": g5["expected.json"].replace('"cuda": true,', '"cuda": true,\n "dcgm_level": 2,')},
+        ),
+        "part-without-licence": (
+            "g6f-2xlarge",
+            "GpuUnlicensed",
+            {"q.txt": part["q.txt"].replace("Licensed (Expiry: N/A)", "Unlicensed (Restricted)")},
+        ),
+        "part-says-nothing-of-a-licence": ("g6f-2xlarge", "GpuUnlicensed", {"q.txt": ""}),
+        "part-of-another-size": (
+            "g6f-2xlarge",
+            "GpuModelWrong",
+            {"query.csv": part["query.csv"].replace("L4-6Q", "L4-3Q")},
+        ),
+        "part-on-another-driver-branch": (
+            "g6f-2xlarge",
+            "DriverVersionWrong",
+            {"query.csv": part["query.csv"].replace("580.126.09", "570.172.08")},
+        ),
+        "part-in-place-of-a-whole-gpu": (
+            "g6-48xlarge",
+            "GpuUnknown",
+            {"query.csv": line(l4["query.csv"], 3, "NVIDIA L4,", "NVIDIA L4-12Q,")},
         ),
         "nothing-expected": (
             "g5-xlarge",

@@ -47,6 +47,16 @@ GPUS = {
 # One GPU of a type that has no peers: links are absent and no fabric manager registers it.
 SINGLE = ("p5.4xlarge", "p3.2xlarge")
 
+# Types with a part of a GPU: its name in the guest. ECC and memory repair are the host's matter there, and the guest
+# driver needs a licence, without which CUDA gets slow and then stops after a day.
+PARTS = {
+    "g6f.large": "NVIDIA L4-3Q",
+    "g6f.xlarge": "NVIDIA L4-3Q",
+    "g6f.2xlarge": "NVIDIA L4-6Q",
+    "g6f.4xlarge": "NVIDIA L4-12Q",
+    "gr6f.4xlarge": "NVIDIA L4-12Q",
+}
+
 # Types with a part of the links: the others lead to GPUs of somebody else, and show as inactive.
 PARTLY_LINKED = {"p3.8xlarge": 4}
 
@@ -196,8 +206,11 @@ def check_gpus(machine, expected):
         checks.append(failed("gpu-count", "GpuLost", error))
     checks.append(check_models(rows, expected))
     checks.append(check_driver(rows, expected))
-    checks.append(check_ecc(rows))
-    checks.append(check_repairs(machine, rows, expected))
+    if expected.get("instance_type") in PARTS:
+        checks.append(check_license(machine, rows, expected))
+    else:
+        checks.append(check_ecc(rows))
+        checks.append(check_repairs(machine, rows, expected))
     checks.append(check_slowdown(rows))
     checks.append(check_pcie(rows))
     return checks, rows
@@ -207,6 +220,11 @@ def check_models(rows, expected):
     names = sorted({row["name"] for row in rows})
     models = sorted({model_of(name) for name in names})
     want = expected.get("gpu_model") or ""
+    part = PARTS.get(expected.get("instance_type"))
+    if part is not None:
+        if names != [part]:
+            return failed("gpu-model", "GpuModelWrong", "found {}, expected {}".format(", ".join(names), part))
+        return passed("gpu-model", part)
     if "" in models:
         return failed("gpu-model", "GpuUnknown", "unknown GPU: " + ", ".join(n for n in names if not model_of(n)))
     if want not in GPUS:
@@ -221,9 +239,30 @@ def check_driver(rows, expected):
     versions = sorted({row["driver_version"] for row in rows})
     if not want:
         return passed("driver", "{}, none is pinned".format(", ".join(versions)))
+    if expected.get("instance_type") in PARTS:
+        # The guest driver of a part has its own builds within the branch of the image's driver.
+        versions, want = sorted({version.split(".")[0] for version in versions}), want.split(".")[0]
     if versions != [want]:
         return failed("driver", "DriverVersionWrong", "driver {}, the image has {}".format(", ".join(versions), want))
     return passed("driver", want)
+
+
+def check_license(machine, rows, expected):
+    """Whether the guest driver of every part of a GPU has its licence; the daemon fetches it after boot."""
+
+    def look():
+        code, text = machine.run("nvidia-smi", "-q")
+        return re.findall(r"License Status\s*:\s*(\w+)", text) if code == 0 else []
+
+    def good(states):
+        return len(states) == len(rows) and set(states) == {"Licensed"}
+
+    states = machine.wait_for(look, good, float(expected.get("late_seconds") or 0))
+    if good(states):
+        return passed("license", "licensed")
+    return failed(
+        "license", "GpuUnlicensed", "{} of {} GPUs have a licence".format(states.count("Licensed"), len(rows))
+    )
 
 
 def check_ecc(rows):
