@@ -157,10 +157,16 @@ def _lay_out_subnets(
     store_zones = [store.availability_zone for store in storage if store.kind == "lustre" and store.availability_zone]
     for zone in store_zones:
         gpu_needs[zone] = gpu_needs.get(zone, 0) + lustre_addresses(storage)
-    # the large blocks first: they must stand at a multiple of their own size
+    # A subnet that changes its block is replaced, with every node and file system in it. So each is far larger than its
+    # need today, and none stands where another's growth would move it: growing a pool leaves the network alone.
+    gpu_floor = 24 if workstation else _share_prefix(block, 1 + (max(len(gpu_needs), 2) - 1).bit_length())
+    gpu_largest = 24 if workstation else 17
+    sizes = {zone: _prefix(needed, largest=gpu_largest, smallest=gpu_floor) for zone, needed in gpu_needs.items()}
     subnets: list[SubnetPlan] = []
-    for zone, needed in sorted(gpu_needs.items(), key=lambda item: (-item[1], item[0])):
-        subnet = _subnet(block, "gpu", zone, needed, largest=17 if not workstation else 24)
+    # the large blocks first: they must stand at a multiple of their own size
+    for zone in sorted(gpu_needs, key=lambda name: (sizes[name], name)):
+        needed = gpu_needs[zone]
+        subnet = _subnet(block, "gpu", zone, needed, prefix=sizes[zone])
         subnets.append(subnet)
         decisions.append(
             Decision(
@@ -169,25 +175,38 @@ def _lay_out_subnets(
                 because=f"{needed:,} addresses are needed at full size: interfaces"
                 + (f", {POD_ADDRESSES_PER_NODE} pod addresses a node" if pods_inside else "")
                 + (", Lustre servers" if store_zones else "")
-                + f", and a quarter to spare; AWS keeps {RESERVED_ADDRESSES} of each subnet",
+                + f", and a quarter to spare; the subnet is larger, because one that grows is replaced; AWS keeps "
+                f"{RESERVED_ADDRESSES} of each",
                 source='VPC User Guide, "Subnet CIDR blocks"',
             )
         )
     if not workstation:
         helper_needs = _needs_by_zone([pool for pool in pools if pool.role != "gpu"], pods=True)
         for zone in control_zones:
-            subnets.append(_subnet(block, "system", zone, helper_needs.get(zone, 0) + 64, largest=20))
+            needed = helper_needs.get(zone, 0) + 64
+            prefix = _prefix(needed, largest=20, smallest=_share_prefix(block, 6))
+            subnets.append(_subnet(block, "system", zone, needed, prefix=prefix))
     if str(spec.egress) == "nat":
         nat_zones = control_zones[: max(1, spec.nat_gateways if spec.nat_gateways is not None else 1)]
         for zone in nat_zones or control_zones[:1]:
-            subnets.append(_subnet(block, "public", zone, 1, largest=28, smallest=28))
+            subnets.append(_subnet(block, "public", zone, 1, prefix=28))
     return tuple(sorted(subnets, key=lambda subnet: subnet.name))
 
 
-def _subnet(block: "_Block", role: str, zone: str, needed: int, *, largest: int, smallest: int = 24) -> SubnetPlan:
+def _share_prefix(block: "_Block", halvings: int) -> int:
+    """Return the prefix of the VPC's block halved so many times, at the smallest /24."""
+    return min(24, block.network.prefixlen + halvings)
+
+
+def _prefix(needed: int, *, largest: int, smallest: int) -> int:
+    """Return the prefix of the smallest block between the two bounds that holds the need with room."""
     prefix = smallest
     while (2 ** (32 - prefix) - RESERVED_ADDRESSES) * _FULL_SHARE < needed and prefix > largest:
         prefix -= 1
+    return prefix
+
+
+def _subnet(block: "_Block", role: str, zone: str, needed: int, *, prefix: int) -> SubnetPlan:
     cidr = block.take(prefix)
     return SubnetPlan(
         name=subnet_name(role, zone),

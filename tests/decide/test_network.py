@@ -77,3 +77,20 @@ def test_a_spot_pool_looks_for_capacity_in_every_zone_that_has_it(plan: Planner)
     made = plan({"pools": {"eval": {"instance_type": "g5.xlarge", "nodes": 4, "capacity": {"mode": "spot"}}}})
 
     assert len(made.pools[0].node_groups[0].availability_zones) > 1
+
+
+@pytest.mark.parametrize(
+    ("preset", "grown"),
+    [
+        pytest.param("multi-node", "pools.system.nodes=3", id="one-more-system-node"),
+        pytest.param("multi-node", "pools.train.nodes=16", id="twice-the-gpu-nodes"),
+        pytest.param("multi-node", "pools.train.nodes=128", id="sixteen-times-the-gpu-nodes"),
+        pytest.param("thousand-card", "pools.train.nodes=192", id="half-a-thousand-gpus-more"),
+    ],
+)
+def test_growing_a_pool_moves_no_subnet(preset: str, grown: str) -> None:
+    """A subnet with another block is replaced, with every node and file system in it."""
+    before = {subnet.name: subnet.cidr for subnet in _preset(preset).network.subnets}
+    after = {subnet.name: subnet.cidr for subnet in _preset(preset, grown).network.subnets}
+
+    assert before == after

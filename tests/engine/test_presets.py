@@ -262,5 +262,5 @@ def test_9_mistakes_are_all_told_and_nothing_is_created(standing: Standing) -> N
 
 
 def _is_leaving(arn: str) -> bool:
-    # a key waits 7 to 30 days, and a terminated instance is listed for an hour
-    return bool(re.match(r"arn:aws:(kms:[^:]+:\d+:key|ec2:[^:]+:\d+:instance)/", arn))
+    # a key waits 7 to 30 days; an ended instance and a deleted NAT gateway are listed for an hour
+    return bool(re.match(r"arn:aws:(kms:[^:]+:\d+:key|ec2:[^:]+:\d+:(instance|natgateway))/", arn))
