@@ -302,8 +302,20 @@ class Addon(Resource):
         calls.call("eks", "update_addon", clusterName=cluster, addonName=name, **params)
 
     def extra(self, calls: Calls, resource_id: str, item: dict[str, Any], state: Properties) -> Properties:
-        """AWS returns pod identities as ARNs; what was stated stays as it was stated."""
-        return {"podIdentityAssociations": state.get("podIdentityAssociations")}
+        """Read what each pod identity says: AWS tells an add-on's by ARN alone."""
+        found = []
+        for arn in item.get("podIdentityAssociations") or []:
+            _, cluster, association = str(arn).rsplit("/", 2)
+            told = _described(
+                calls,
+                "describe_pod_identity_association",
+                "association",
+                clusterName=cluster,
+                associationId=association,
+            )
+            if told is not None:
+                found.append({"roleArn": told["roleArn"], "serviceAccount": told["serviceAccount"]})
+        return {"podIdentityAssociations": found or None}
 
     def remove(self, calls: Calls, resource_id: str, state: Properties) -> None:
         """Delete it; `preserve` leaves what runs in the cluster."""
