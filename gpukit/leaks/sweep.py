@@ -1,9 +1,10 @@
 """
 Look for everything that carries a stack's tags.
 
-Each service is asked by its own reading call, because the tagging API forgets some kinds (network interfaces, Elastic
-IPs of a deleted stack) and lists others for hours after they are gone. A service that may not be asked is unknown: a
-sweep that could not look is no clean sweep.
+Each service that bills much is asked by its own reading call, because the tagging API forgets some kinds (network
+interfaces, Elastic IPs of a deleted stack) and lists others for hours after they are gone; it is asked last, for the
+kinds nobody thinks of. What the cluster itself left behind carries its name instead of the stack's tags. A service that
+may not be asked is unknown: a sweep that could not look is no clean sweep.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -158,6 +159,63 @@ def _look_at_buckets(account: Account, tags: Mapping[str, str]) -> Iterator[Left
             yield Leftover(kind="S3 bucket", id=str(bucket["Name"]), costs=True, note="it bills for what is in it")
 
 
+def _look_at_what_the_cluster_left(account: Account, tags: Mapping[str, str]) -> Iterator[Leftover]:
+    """Yield interfaces and volumes that EKS add-ons made: they carry the cluster's name, not the stack's tags."""
+    stack, environment = tags[STACK_TAG], tags.get(ENVIRONMENT_TAG, "")
+    # clusters are named after stack and environment, once where the stack's name ends with it
+    name = stack if stack.endswith(environment) else f"{stack}-{environment}"
+    # the VPC CNI tags its interfaces so; the EBS CSI driver tags its volumes with the key of the cluster
+    by_cluster = [{"Name": "tag:cluster.k8s.amazonaws.com/name", "Values": [name]}]
+    by_key = [{"Name": "tag-key", "Values": [f"kubernetes.io/cluster/{name}"]}]
+    for filters, operation, key, id_key, kind, costs in (
+        (
+            by_cluster,
+            "DescribeNetworkInterfaces",
+            "NetworkInterfaces",
+            "NetworkInterfaceId",
+            "network interface",
+            False,
+        ),
+        (by_key, "DescribeVolumes", "Volumes", "VolumeId", "EBS volume", True),
+    ):
+        for item in account.ask_all("ec2", operation, key, Filters=filters):
+            if str(item.get("State", "")).lower() not in _GONE:
+                yield Leftover(
+                    kind=kind, id=str(item[id_key]), costs=costs, name=_name(item), note="made by the cluster"
+                )
+
+
+_OWN_LOOK: Final = frozenset({"ec2", "eks", "fsx", "elasticfilesystem", "s3"})
+"""Services with a look of their own; what the tagging API says of them is late."""
+_BILLING_SERVICES: Final = frozenset({"kms", "logs", "ecr", "secretsmanager", "backup", "cloudwatch", "imagebuilder"})
+
+
+def _look_at_everything_else(account: Account, tags: Mapping[str, str]) -> Iterator[Leftover]:
+    wanted = [{"Key": key, "Values": [value]} for key, value in sorted(tags.items())]
+    for item in _pages_of_tagged(account, wanted):
+        arn = str(item["ResourceARN"])
+        parts = arn.split(":", 5)
+        if len(parts) == 6 and parts[2] not in _OWN_LOOK:
+            yield Leftover(
+                kind=f"{parts[2]} resource",
+                id=arn,
+                costs=parts[2] in _BILLING_SERVICES,
+                name=_name(item),
+            )
+
+
+def _pages_of_tagged(account: Account, wanted: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield all tagged resources; this API pages by `PaginationToken`, where an empty one ends."""
+    token = ""
+    while True:
+        more = {"PaginationToken": token} if token else {}
+        answer = account.ask("resourcegroupstaggingapi", "GetResources", TagFilters=wanted, **more)
+        yield from answer.get("ResourceTagMappingList", [])
+        token = answer.get("PaginationToken", "")
+        if not token:
+            return
+
+
 _LOOKS: Final[tuple[Look, ...]] = (
     _look_at_instances,
     *(_look_at_ec2(kind) for kind in _EC2_KINDS),
@@ -165,6 +223,8 @@ _LOOKS: Final[tuple[Look, ...]] = (
     _look_at_lustre,
     _look_at_efs,
     _look_at_buckets,
+    _look_at_what_the_cluster_left,
+    _look_at_everything_else,
 )
 
 
@@ -178,6 +238,7 @@ def reading_actions() -> tuple[str, ...]:
         "elasticfilesystem:DescribeFileSystems",
         "s3:ListAllMyBuckets",
         "s3:GetBucketTagging",
+        "tag:GetResources",
     }
     return tuple(sorted(ec2 | others))
 

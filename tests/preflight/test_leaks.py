@@ -84,8 +84,29 @@ def test_the_exit_code_tells_whether_anything_is_left(left: bool, code: int, clo
 def test_every_action_of_a_sweep_is_in_the_printed_policy(cloud: Any, account: Any) -> None:
     sweep(account, stack="vision")
     spelled = {
-        item.replace("efs:", "elasticfilesystem:").replace("s3:ListBuckets", "s3:ListAllMyBuckets")
+        item.replace("efs:", "elasticfilesystem:")
+        .replace("s3:ListBuckets", "s3:ListAllMyBuckets")
+        .replace("resourcegroupstaggingapi:", "tag:")
         for item in account.asked
     }
 
     assert spelled - set(reading_actions()) == set()
+
+
+def test_interfaces_that_the_cluster_left_are_found_by_its_name(cloud: Any, account: Any) -> None:
+    """Public report: terraform-aws-eks#1267, a leaked interface blocks the security group."""
+    ec2 = cloud.client("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.8.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.8.0.0/24", AvailabilityZone="us-east-1a")["Subnet"]["SubnetId"]
+    tags = [{"Key": "cluster.k8s.amazonaws.com/name", "Value": "vision-dev"}]
+    ec2.create_network_interface(SubnetId=subnet, TagSpecifications=_tagged("network-interface", tags))
+    found = sweep(account, stack="vision", environment="dev")
+
+    assert [(item.kind, item.note) for item in found.leftovers] == [("network interface", "made by the cluster")]
+
+
+def test_kinds_nobody_thinks_of_are_found_by_the_tagging_api(cloud: Any, account: Any) -> None:
+    cloud.client("kms").create_key(Tags=[{"TagKey": item["Key"], "TagValue": item["Value"]} for item in MINE])
+    found = sweep(account, stack="vision", environment="dev")
+
+    assert [(item.kind, item.costs) for item in found.leftovers] == [("kms resource", True)]
