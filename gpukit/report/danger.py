@@ -182,14 +182,17 @@ def _renamed_twin(step: ResourceStep, change: Change) -> str:
     gone = _comparable(step.before)
     if not gone:
         return ""
+    twins: list[tuple[bool, int, str]] = []
     for other in change.steps:
         if other.action is not Action.CREATE or other.type_token != step.type_token:
             continue
         new = _comparable(other.after)
         shared = [key for key in gone if new.get(key, ABSENT) == gone[key]]
         if len(shared) * 3 >= 2 * max(len(gone), len(new)):
-            return other.name
-    return ""
+            # `train-2` is rather the old `learn-2` than the old `learn-1`.
+            same_end = other.name.rsplit("-", 1)[-1] == step.name.rsplit("-", 1)[-1]
+            twins.append((not same_end, -len(shared), other.name))
+    return min(twins)[2] if twins else ""
 
 
 def _comparable(properties: dict[str, Any]) -> dict[str, Any]:

@@ -150,6 +150,11 @@ def check_gates(
     """
     gates = tuple(gates)
     found: list[Refusal] = []
+    for gate in gates:
+        found.extend(_refusals_of(gate, change, dangers))
+    limits = Gate(kind=GateKind.LIMITS, origin="organisation")
+    found.extend(Refusal(gate=limits, what=says) for says in over_limits)
+    # Last, because what else is refused says more to whoever reads only the first line.
     if gates and not change.complete:
         found.append(
             Refusal(
@@ -157,10 +162,6 @@ def check_gates(
                 what="the preview did not finish, so the other gates saw only a part of it",
             )
         )
-    for gate in gates:
-        found.extend(_refusals_of(gate, change, dangers))
-    limits = Gate(kind=GateKind.LIMITS, origin="organisation")
-    found.extend(Refusal(gate=limits, what=says) for says in over_limits)
     entries = tuple(allowed)
     notes = [*notes, *_price_notes(gates, change)]
     refusals, lifted = [], []

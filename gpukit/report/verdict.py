@@ -90,7 +90,8 @@ def _line(label: str, before: float | None, after: float | None, digits: int) ->
     moved = shown_before != shown_after
     text = f"{delta:+,.{digits}f}" if moved else "0"
     if moved and before:
-        text += f" ({delta / before:+.0%})"
+        share = delta / before
+        text += f" ({share:+.0%})" if abs(share) >= 0.01 else f" ({share:+.1%})"
     return NumberLine(label=label, before=shown_before, after=shown_after, delta=text, moved=moved)
 
 

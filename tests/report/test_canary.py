@@ -33,7 +33,9 @@ def test_the_canary_is_not_even_in_the_model() -> None:
 def test_the_recording_holds_the_canary_in_many_shapes() -> None:
     text = (DIGESTS / "canary.sames.json").read_text()
     values = [
-        step["newState"]["inputs"]["value"] for step in json.loads(text)["steps"] if "value" in step.get("newState", {}).get("inputs", {})
+        step["newState"]["inputs"]["value"]
+        for step in json.loads(text)["steps"]
+        if "value" in step.get("newState", {}).get("inputs", {})
     ]
 
     assert len(values) == 5
