@@ -303,7 +303,7 @@ class RouteTable(Ec2Resource):
         """Make the table's own routes those that are stated."""
         item = self.find(calls, resource_id, {}) or {}
         wanted = [r for r in new.get("routes") or [] if r]
-        standing = {_key(_as_route(r)): _as_route(r) for r in item.get("Routes", []) if r.get("GatewayId") != "local"}
+        standing = {_key(_as_route(r)): _as_route(r) for r in item.get("Routes", []) if _is_stated(r)}
         for key, route in standing.items():
             if key not in {_key(w) for w in wanted}:
                 calls.call("ec2", "delete_route", RouteTableId=resource_id, **_destination(route))
@@ -316,7 +316,7 @@ class RouteTable(Ec2Resource):
 
     def extra(self, calls: Calls, resource_id: str, item: dict[str, Any], state: Properties) -> Properties:
         """Add the routes, AWS's own local one left out."""
-        routes = [_as_route(r) for r in item.get("Routes", []) if r.get("GatewayId") != "local"]
+        routes = [_as_route(r) for r in item.get("Routes", []) if _is_stated(r)]
         gateways = [g["GatewayId"] for g in item.get("PropagatingVgws", [])]
         return {"routes": routes, "propagatingVgws": gateways}
 
@@ -327,6 +327,12 @@ class RouteTable(Ec2Resource):
             if not association.get("Main"):
                 calls.call("ec2", "disassociate_route_table", AssociationId=association["RouteTableAssociationId"])
         calls.call("ec2", "delete_route_table", RouteTableId=resource_id)
+
+
+def _is_stated(route: dict[str, Any]) -> bool:
+    """The local route is AWS's own, and a gateway endpoint's route belongs to the endpoint."""
+    gateway = str(route.get("GatewayId") or "")
+    return gateway != "local" and not gateway.startswith("vpce-")
 
 
 def _as_route(route: dict[str, Any]) -> Properties:

@@ -219,7 +219,10 @@ def standing(double: Double) -> dict[str, Made]:
             made[item.key] = Made(item.token, item.key, resource_id, state, inputs)
             # At once: what comes after it changes some outputs, such as the number of mount targets.
             AT_ONCE[item.key] = double.read(item.token, item.key, resource_id, state, inputs)
-        except (Aborted, AssertionError, KeyError) as problem:
+        except KeyError as problem:
+            missing = str(problem.args[0])
+            errors[item.key] = f"needs {missing}: {errors.get(missing, 'which no case makes')}"
+        except (Aborted, AssertionError) as problem:
             errors[item.key] = f"{type(problem).__name__}: {problem}"
     ERRORS.clear()
     ERRORS.update(errors)
