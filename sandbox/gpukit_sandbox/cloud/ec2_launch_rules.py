@@ -87,7 +87,7 @@ def check_launch(world: World, region: str, request: Mapping[str, Any], *, count
     reservation_id, group, preference = _check_reservation(world, region, request, instance_type, subnet, market)
     _check_metadata(request)
     _check_processor(request, instance_type)
-    if request.get("KeyName") and request["KeyName"] not in backend.keypairs:
+    if request.get("KeyName") and request["KeyName"] not in backend.key_pairs:
         raise AwsError("InvalidKeyPair.NotFound", f"The key pair '{request['KeyName']}' does not exist")
     reference = request.get("_template")
     return LaunchPlan(

@@ -347,3 +347,55 @@ def _check_ports(permission: dict[str, Any]) -> None:
                 raise AwsError("InvalidParameterValue", f"Invalid value '{each}' for portRange. Port must be between 0 and 65535.")
         if int(low) > int(high):
             raise AwsError("InvalidParameterValue", f"Invalid TCP/UDP port range ({low}:{high})")
+
+
+_MALFORMED: Final = {
+    # Parameter -> (prefix, code). Source: EC2 API reference, error codes, *.Malformed.
+    "InstanceId": ("i", "InvalidInstanceID.Malformed"),
+    "InstanceIds": ("i", "InvalidInstanceID.Malformed"),
+    "VpcId": ("vpc", "InvalidVpcId.Malformed"),
+    "SubnetId": ("subnet", "InvalidSubnetID.Malformed"),
+    "VolumeId": ("vol", "InvalidParameterValue"),
+    "AllocationId": ("eipalloc", "InvalidAllocationID.Malformed"),
+    "RouteTableId": ("rtb", "InvalidRouteTableId.Malformed"),
+    "InternetGatewayId": ("igw", "InvalidInternetGatewayId.Malformed"),
+    "NatGatewayId": ("nat", "NatGatewayMalformed"),
+    "NetworkInterfaceId": ("eni", "InvalidNetworkInterfaceId.Malformed"),
+    "SnapshotId": ("snap", "InvalidSnapshotID.Malformed"),
+}
+
+
+@rule(
+    "ec2",
+    "RunInstances",
+    "TerminateInstances",
+    "StopInstances",
+    "StartInstances",
+    "RebootInstances",
+    "DescribeInstances",
+    "ModifyInstanceAttribute",
+    "CreateSubnet",
+    "DeleteSubnet",
+    "DeleteVpc",
+    "CreateSecurityGroup",
+    "AttachVolume",
+    "DeleteVolume",
+    "CreateNatGateway",
+    "DeleteNatGateway",
+    "CreateRoute",
+    "DeleteRouteTable",
+    "AttachInternetGateway",
+    "DetachInternetGateway",
+    "DeleteInternetGateway",
+    "CreateNetworkInterface",
+    "DeleteNetworkInterface",
+    "ReleaseAddress",
+    source="EC2 API reference, error codes, *.Malformed",
+)
+def identifiers_are_well_formed(call: ApiCall) -> None:
+    """An id is a prefix and 8 or 17 hexadecimal digits."""
+    for name, (prefix, code) in _MALFORMED.items():
+        value = call.params.get(name)
+        for each in value if isinstance(value, list) else [value] if value else []:
+            if not re.fullmatch(rf"{prefix}-([0-9a-f]{{8}}|[0-9a-f]{{17}})", each):
+                raise AwsError(code, f'Invalid id: "{each}" (expecting "{prefix}-...")')

@@ -36,7 +36,7 @@ def association_is_allowed(call: ApiCall) -> None:
     if not path.startswith("/") or "//" in path or "/../" in path + "/":
         raise bad(f"FileSystemPath must be an absolute path: {path}")
     source = params["DataRepositoryPath"]
-    if not source.startswith("s3://") or len(source) < 8 or source[5] == "/":
+    if not source.startswith("s3://") or len(source) < 6 or source[5] == "/":
         raise bad(f"DataRepositoryPath must look like s3://bucket/prefix/: {source}")
     others = [each for each in call.world.table(call.region, KIND).values() if each["FileSystemId"] == params["FileSystemId"]]
     for each in others:

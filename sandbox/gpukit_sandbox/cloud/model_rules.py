@@ -54,8 +54,12 @@ def check(call: ApiCall) -> None:
     found = list(_violations(call.operation_model.input_shape, call.params, "", call.service))
     if not found:
         return
+    code = CODE_BY_SERVICE.get(call.service, "ValidationException")
+    if call.service == "s3" and "." in found[0].split("'", 4)[3]:
+        # What stands in the body is held against S3's XML schema.
+        code = "MalformedXML"
     plural = "error" if len(found) == 1 else "errors"
-    raise AwsError(CODE_BY_SERVICE.get(call.service, "ValidationException"), f"{len(found)} validation {plural} detected: {'; '.join(found)}")
+    raise AwsError(code, f"{len(found)} validation {plural} detected: {'; '.join(found)}")
 
 
 def _violations(shape: Any, value: Any, path: str, service: str) -> Iterator[str]:

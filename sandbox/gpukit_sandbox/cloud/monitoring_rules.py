@@ -75,6 +75,9 @@ def alarm_watches_one_thing(call: ApiCall) -> None:
     extended = params.get("ExtendedStatistic")
     if extended and not re.fullmatch(r"p(\d{1,2}(\.\d{0,10})?|100)|(tm|wm|tc|ts)\d+(\.\d+)?|IQM|(PR|TC|TM|TS|WM)\(.*\)", extended):
         raise _bad_alarm(f"The value {extended} for parameter ExtendedStatistic is not supported.")
+    missing = params.get("TreatMissingData")
+    if missing is not None and missing not in ("breaching", "notBreaching", "ignore", "missing"):
+        raise _bad_alarm(f"Option {missing} for TreatMissingData is not supported.")
     for each in params.get("Dimensions") or []:
         if str(each.get("Name", "")).startswith(":"):
             raise _bad_alarm("Dimension names may not begin with a colon.")

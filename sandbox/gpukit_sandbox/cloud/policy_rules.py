@@ -80,6 +80,19 @@ def role_takes_another_policy(call: ApiCall) -> None:
                 raise AwsError("LimitExceeded", "Cannot exceed quota for PoliciesPerRole: 10")
 
 
+@rule("iam", "DeletePolicy", source="IAM API reference, DeletePolicy; error code DeleteConflict")
+def policy_is_detached(call: ApiCall) -> None:
+    """A policy in use, or with more versions than its default one, stays."""
+    backend = get_backend("iam")[ACCOUNT_ID]["aws"]
+    wanted = call.params.get("PolicyArn")
+    policy = backend.managed_policies.get(wanted)
+    holders = [*backend.roles.values(), *backend.users.values(), *backend.groups.values()]
+    if policy is not None and any(wanted in each.managed_policies for each in holders):
+        raise AwsError("DeleteConflict", "Cannot delete a policy attached to entities.")
+    if policy is not None and len(policy.versions) > 1:
+        raise AwsError("DeleteConflict", "This policy has more than one version. Before you delete a policy, you must delete the policy's versions. The default version is deleted with the policy.")
+
+
 @rule("iam", "CreateRole", source="IAM User Guide, quotas: roles in an account")
 def account_takes_another_role(call: ApiCall) -> None:
     """A thousand roles unless raised."""

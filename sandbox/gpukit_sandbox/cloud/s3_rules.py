@@ -3,11 +3,15 @@
 import ipaddress
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 from moto.backends import get_backend
+from moto.core.utils import get_service_model
 
+from gpukit.catalog import load_catalog
 from gpukit_sandbox.cloud.errors import AwsError
+from gpukit_sandbox.cloud.policy_rules import statements
 from gpukit_sandbox.cloud.registry import rule
 from gpukit_sandbox.cloud.requests import ApiCall
 from gpukit_sandbox.cloud.state import ACCOUNT_ID
@@ -19,6 +23,11 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _PREFIXES: Final = ("xn--", "sthree-", "amzn-s3-demo-")
 _SUFFIXES: Final = ("-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3")
 _WATERFALL: Final = ("STANDARD_IA", "INTELLIGENT_TIERING", "ONEZONE_IA", "GLACIER_IR", "GLACIER", "DEEP_ARCHIVE")
+
+
+@cache
+def _regions() -> frozenset[str]:
+    return frozenset(get_service_model("s3").shape_for("BucketLocationConstraint").enum) | {each.name for each in load_catalog().regions()}
 
 
 def find_bucket(name: str) -> Any:
@@ -45,6 +54,8 @@ def bucket_constraint_is_the_region(call: ApiCall) -> None:
     """Outside us-east-1 the constraint is needed and names the Region; us-east-1 itself is never named."""
     constraint = (call.params.get("CreateBucketConfiguration") or {}).get("LocationConstraint")
     if constraint == "us-east-1":
+        raise AwsError("InvalidLocationConstraint", "The specified location-constraint is not valid", fields={"LocationConstraint": constraint})
+    if constraint is not None and constraint not in _regions():
         raise AwsError("InvalidLocationConstraint", "The specified location-constraint is not valid", fields={"LocationConstraint": constraint})
     if call.region == "us-east-1":
         return
@@ -123,6 +134,25 @@ def _check_lifecycle_rule(each: Mapping[str, Any]) -> None:
         raise AwsError("InvalidArgument", "'DaysAfterInitiation' must be a positive integer")
     if abort is not None and (each.get("Filter") or {}).get("Tag"):
         raise AwsError("InvalidRequest", "AbortIncompleteMultipartUpload cannot be specified with Tags.")
+
+
+@rule("s3", "PutBucketPolicy", source="S3 API reference, PutBucketPolicy; error code MalformedPolicy")
+def bucket_policy_is_well_formed(call: ApiCall) -> None:
+    """JSON with statements that have an effect, a principal, actions, and resources of this bucket."""
+    name = call.params.get("Bucket", "")
+    found = list(statements(call.params.get("Policy") or "", code="MalformedPolicy"))
+    if not found:
+        raise AwsError("MalformedPolicy", "Missing required field Statement")
+    for each in found:
+        if each.get("Effect") not in ("Allow", "Deny"):
+            raise AwsError("MalformedPolicy", "Missing required field Effect")
+        for pair in (("Principal", "NotPrincipal"), ("Action", "NotAction"), ("Resource", "NotResource")):
+            if not any(one in each for one in pair):
+                raise AwsError("MalformedPolicy", f"Missing required field {pair[0]}")
+        resources = each.get("Resource", [])
+        for one in [resources] if isinstance(resources, str) else resources:
+            if one != "*" and not re.match(rf"arn:aws[a-z-]*:s3:::({re.escape(name)}(/|$)|\*)", str(one)):
+                raise AwsError("MalformedPolicy", "Policy has invalid resource")
 
 
 @rule("s3", "PutBucketVersioning", source="S3 API reference, PutBucketVersioning; error code InvalidBucketState")
