@@ -5,6 +5,8 @@ Whole comments for typical changes, from what the real engine said of them (`scr
 """
 
 import gzip
+import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,11 +28,33 @@ def read(name: str) -> str:
     return gzip.decompress(packed.read_bytes()).decode() if packed.is_file() else (DIGESTS / name).read_text("utf-8")
 
 
+@cache
+def five_thousand() -> str:
+    """Return the engine's digest of a thousand GPUs sixty times over: 5,000 steps and more in one preview."""
+    document = json.loads(read("create-thousand-card.json"))
+    steps = [step for step in document["steps"] if step["urn"].count("::") == 3]
+    root = [step for step in steps if step["urn"].split("::")[2] == "pulumi:pulumi:Stack"]
+    copies = [
+        json.loads(
+            json.dumps(step)
+            .replace("::thousand", f"::copy-{number:02}-thousand")
+            .replace("::train", f"::copy-{number:02}-train")
+        )
+        for number in range(60)
+        for step in steps
+        if step not in root
+    ]
+    for number, step in enumerate(copies):
+        if f"::copy-{number // (len(steps) - len(root)):02}-" not in step["urn"]:
+            step["urn"] += f"-{number // (len(steps) - len(root)):02}"
+    return json.dumps({**document, "steps": [*root, *copies], "changeSummary": {"create": len(copies)}})
+
+
 def report_of(case: str, name: str = ""):
-    name = name or f"{case}.json"
+    text = five_thousand() if case == "five-thousand" else read(name or f"{case}.json")
     plan = DIGESTS / f"{case}.plan.json"
     after = parse_plan_numbers(plan.read_text(), where=plan.name) if plan.is_file() else None
-    return judge_change(complete_change(parse_preview(read(name)), after=after), gates=parse_gates(GATES))
+    return judge_change(complete_change(parse_preview(text), after=after), gates=parse_gates(GATES))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -67,3 +91,10 @@ def test_all_forms_of_a_preview_say_the_same(case: str, forms: tuple[str, ...]) 
 
     for form in forms:
         assert sorted(steps_of(report_of(case, f"{case}.{form}"))) == sorted(steps_of(plain)), form
+
+
+def test_five_thousand_steps_are_all_counted() -> None:
+    report = report_of("five-thousand")
+
+    assert len(report.change.steps) > 5_000
+    assert f"{len(report.change.steps):,} to create" in render_report(report, ReportFormat.MARKDOWN).splitlines()[0]
