@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from gpukit_sandbox.provider.resource import Resource, applies
+from gpukit_sandbox.provider.resource import STATED, Resource, applies
 from gpukit_sandbox.provider.tagging import Tagging
 from gpukit_sandbox.provider.values import Properties, has_unknown
 from gpukit_sandbox.provider.world import Calls, Refused
@@ -328,7 +328,7 @@ class OpenIdConnectProvider(Resource):
 
     def extra(self, calls: Calls, resource_id: str, item: dict[str, Any], state: Properties) -> Properties:
         """Keep the URL as stated: AWS drops its scheme."""
-        stated = str(state.get("url", ""))
+        stated = str(state.get(STATED, {}).get("url", ""))
         actual = str(item.get("Url", ""))
         same = stated.removeprefix("https://") == actual.removeprefix("https://")
         return {"arn": resource_id, "url": stated if same and stated else actual}

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from gpukit_sandbox.provider.resource import Resource, applies
+from gpukit_sandbox.provider.resource import STATED, Resource, applies
 from gpukit_sandbox.provider.tagging import Tagging
 from gpukit_sandbox.provider.values import Properties
 from gpukit_sandbox.provider.world import Calls
@@ -130,7 +130,7 @@ class Alias(Resource):
         """Add the key's ARN; a stated ARN stays an ARN."""
         key = item["TargetKeyId"]
         arn = f"arn:aws:kms:{calls.region}:{calls.account}:key/{key}"
-        stated = state.get("targetKeyId")
+        stated = state.get(STATED, {}).get("targetKeyId")
         return {
             "targetKeyArn": arn,
             "targetKeyId": stated if stated in (key, arn) else key,

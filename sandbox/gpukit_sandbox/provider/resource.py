@@ -19,6 +19,8 @@ from gpukit_sandbox.provider.world import Calls, Refused
 
 Applier = Callable[[Any, Calls, str, Properties, Properties], None]
 
+STATED: Final = "__stated"
+"""In the state that `extra` gets: the inputs as they were stated, before AWS's own spelling replaced them."""
 WAIT_SECONDS: Final = 300.0
 BUSY_SECONDS: Final = 8.0
 """How long a deletion waits for what still uses the resource. The real provider waits minutes; the sandbox's world is faster."""
@@ -298,7 +300,7 @@ class Resource:
             )
         if "region" in self.type.outputs:
             outputs["region"] = calls.region
-        outputs |= self.extra(calls, resource_id, item, outputs)
+        outputs |= self.extra(calls, resource_id, item, {**outputs, STATED: known})
         if self.has_tags:
             known_tags = {"tagsAll": self.all_tags(calls, inputs), **outputs, "region": calls.region}
             actual = self.tagging.read(calls, self.service, resource_id, known_tags, item)
