@@ -1,4 +1,4 @@
-"""Nothing bought in a cloud: labels, queues, device plugins, storage classes and a proof job on any Kubernetes."""
+"""Plan and check a cluster that you have: GPUs, power, cooling zones; nothing is bought, nothing applied yet."""
 
 from gpukit_components import deploy
 

@@ -35,7 +35,8 @@ def test_a_template_is_what_pulumi_new_expects(name: str) -> None:
     assert "deploy()" in (folder / "__main__.py").read_text()
     pins = [line for line in (folder / "requirements.txt").read_text().splitlines() if not line.startswith("#")]
     assert all("==" in line for line in pins)
-    assert yaml.safe_load((folder / "Pulumi.dev.yaml").read_text())["config"]["gpukit:preset"]
+    config = yaml.safe_load((folder / "Pulumi.dev.yaml").read_text())["config"]
+    assert config.get("gpukit:preset") or config["gpukit:cluster"]["kind"]
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
@@ -54,7 +55,7 @@ def test_a_project_keeps_no_mark_of_the_template(name: str, tmp_path: Path) -> N
             assert "${PROJECT}" not in file.read_text()
 
 
-@pytest.mark.parametrize("name", [name for name in TEMPLATES if name != "gpu-existing-cluster"])
+@pytest.mark.parametrize("name", TEMPLATES)
 def test_a_project_has_a_plan_without_mistakes(name: str, tmp_path: Path, monkeypatch) -> None:
     new(str(tmp_path / "demo"), "--template", name)
     monkeypatch.chdir(tmp_path / "demo")
