@@ -82,6 +82,8 @@ def test_the_workflow_runs_from_pull_request_to_destroy(tmp_path: Path, sandbox:
     }  # fmt: skip
     runner = Runner(project, environment)
     subprocess.run(["pulumi", "stack", "init", "dev"], cwd=project, env=environment, check=True, capture_output=True)
+    # The engine writes the salt of the stack into its file.
+    git(project, "commit", "-qam", "salt")
     try:
         # A first pull request: everything is created.
         code, said = runner.run("offline")
@@ -103,7 +105,8 @@ def test_the_workflow_runs_from_pull_request_to_destroy(tmp_path: Path, sandbox:
 
         # A change that replaces the network is refused by both previews, and the comment says so.
         stack = project / "Pulumi.dev.yaml"
-        stack.write_text(stack.read_text() + "    network: {cidr: 10.200.0.0/16}\n")
+        network = "    environment: dev\n    network: {cidr: 10.200.0.0/16}\n"
+        stack.write_text(stack.read_text().replace("    environment: dev\n", network))
         code, said = runner.run("offline")
         assert code == 4, said
         assert runner.summary.startswith("**Refused** on `dev`: gate replace")
