@@ -27,18 +27,12 @@ def decide(
     """
     from datetime import date
 
-    from gpukit.catalog import load_catalog
-    from gpukit.checks import run_checks
+    from gpukit.judge import judge
     from gpukit.planning import plan_from_mapping
 
     today = date.today()
     result = plan_from_mapping(mapping, preset=preset, region=region, file=file, today=today)
-    findings = list(result.findings)
-    if result.spec is not None:
-        checked = run_checks(
-            result.spec, result.plan, load_catalog(), today=today, locate=result.input.locate, deploying=True
-        )
-        findings.extend(checked.findings)
+    findings = list(judge(result, today=today, deploying=True).findings)
     if own_section:
         findings = [
             _renamed(finding, own_section)

@@ -15,6 +15,8 @@ from typing import Any, Final, NoReturn
 
 # A command lives for a third of a second and makes little garbage; collecting while modules load costs a sixth of it.
 gc.set_threshold(200_000, 20, 20)
+# pydantic would look through every installed package for plug-ins of its own; none is wanted here.
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 import typer  # noqa: E402
 import typer.main  # noqa: E402

@@ -17,10 +17,14 @@ app = typer.Typer(
     name="sandbox",
     help="An embedded cloud for a laptop or CI: a double of AWS, the Pulumi engine, no account.",
     no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 faults_app = typer.Typer(
-    help="Switch faults of the AWS double: throttling, no capacity, slowness, lost connections.", no_args_is_help=True
+    help="Switch faults of the AWS double: throttling, no capacity, slowness, lost connections.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 app.add_typer(faults_app, name="faults")
 
