@@ -9,6 +9,9 @@ from typer.testing import CliRunner
 from gpukit.cli.new import app as new
 from gpukit.cli.preview import app
 
+# each test runs whole processes
+pytestmark = pytest.mark.slow
+
 
 def git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@example.com", *arguments], cwd=folder, check=True,

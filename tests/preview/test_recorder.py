@@ -9,6 +9,9 @@ from typer.testing import CliRunner
 
 from gpukit.cli.preview import app
 
+# each test runs whole processes
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import pulumi
 

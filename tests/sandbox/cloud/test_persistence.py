@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 from gpukit_sandbox.cloud.persistence import SAVE_AFTER_SECONDS
 
+# each test runs whole processes
+pytestmark = pytest.mark.slow
+
 TRUST = json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": {"Service": "eks.amazonaws.com"}, "Action": "sts:AssumeRole"}]})
 
 
