@@ -344,6 +344,38 @@ class ImagePlan:
     """Precision and communication settings for the GPU generation, written to nodes and pods."""
     because: str
     reference: str
+    build: "ImageBuildPlan | None" = None
+    """How its successor is built; the nodes run what is pinned above, whether it was built here or not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageBuildPlan:
+    """
+    How an image of one's own is built, once somebody starts its pipeline; nothing starts by itself.
+
+    Every document follows from these values. Pinning the AMI that came out as `ami_id` moves the nodes and changes
+    nothing here, or each build would ask for the next.
+    """
+
+    name: str
+    """Pipeline, recipe and components are called `gpukit-<name>`."""
+    base: ImagePlan
+    """The release, or the AMI by exact name, that it is built on, with settings and what is inside."""
+    parent_name: str
+    """Exact, dated name of that one AMI."""
+    parent_owner: str
+    packages: dict[str, str]
+    """More Python packages, by exact version."""
+    recipe_version: str
+    """Follows from parent and components."""
+    component_versions: dict[str, str]
+    """Component -> version, which follows from its document."""
+    repository: str | None
+    """Repository of the container; None where there is no container to build on."""
+    container_tag: str | None
+    """Follows from the container's build context."""
+    subnet: str | None = None
+    """Subnet of the builder, by name in `network.subnets`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -161,7 +161,7 @@ def make_plan(
 
     `today` is only used to hold back the node groups of blocks that open later; None treats every block as open.
     """
-    from gpukit.decide.images import choose_images
+    from gpukit.decide.images import choose_images, place_builders
     from gpukit.decide.limits import compute_limits
 
     region = spec.region or DEFAULT_REGION
@@ -249,7 +249,7 @@ def make_plan(
         region=region,
         catalog=catalog,
     )
-    used_images = {image.name: image for image in images.by_pool.values()}
+    used_images = {image.name: image for image in place_builders(images.by_pool.values(), network)}
     # an existing cluster buys nothing, so it uses none of the account's limits
     bought = kind != "existing-cluster"
     limits = compute_limits(
@@ -398,11 +398,6 @@ def _not_built(spec: "ClusterSpec") -> tuple[NotBuilt, ...]:
         add("phases", "phases are read and priced; this version keeps every pool for the whole life of the stack")
     if spec.network.pod_cidr is not None:
         add("network.pod_cidr", "the secondary block is read and shown; pods share the node subnets in this version")
-    for name, image in spec.images.items():
-        if image.build:
-            add(f"images.{name}.build", "an image of your own is not built by this version; pin `ami_id` instead")
-        if image.packages:
-            add(f"images.{name}.packages", "more packages are not baked in by this version; put them in your container")
     for name, pool in spec.pools.items():
         if pool.sharing.mig or pool.sharing.time_slices:
             add(

@@ -6,7 +6,7 @@ from typing import NotRequired, Self, TypedDict, cast
 import pulumi
 
 from gpukit.plan import ImagePlan
-from gpukit_components.image_build import FrameworkImageBuildArgs, build_image, plan_builds
+from gpukit_components.image_build import FrameworkImageBuildArgs, build_image, find_by_name, plan_builds
 
 
 class FrameworkImageArgs(TypedDict):
@@ -71,7 +71,9 @@ class FrameworkImage(pulumi.ComponentResource):
             )
         wish = args.get("build")
         # Before the component exists: a wish that cannot be met must leave nothing behind.
-        plans = plan_builds(planned, wish, region=args.get("region")) if wish is not None else None
+        plan = planned.build
+        called = planned if plan is None else replace(plan.base, name=plan.name)
+        plans = plan_builds(called, wish, region=args.get("region")) if wish is not None else None
         super().__init__("gpukit:index:FrameworkImage", name, None, opts)
         self.pipeline_arn = self.repository_url = None
         if wish is not None and plans is not None:
@@ -96,9 +98,18 @@ class FrameworkImage(pulumi.ComponentResource):
         )
 
     @classmethod
-    def from_plan(cls, name: str, planned: ImagePlan, opts: pulumi.ResourceOptions | None = None) -> Self:
-        """Build what a plan has decided."""
-        return cls(name, cast(FrameworkImageArgs, {}), opts, planned=planned)
+    def from_plan(
+        cls,
+        name: str,
+        planned: ImagePlan,
+        opts: pulumi.ResourceOptions | None = None,
+        *,
+        build: FrameworkImageBuildArgs | None = None,
+        region: str | None = None,
+    ) -> Self:
+        """Build what a plan has decided; `build` is the plan's own, with what exists already filled in."""
+        args = {"build": build, "region": region} if build is not None else {}
+        return cls(name, cast(FrameworkImageArgs, args), opts, planned=planned)
 
 
 def find_ami(image: ImagePlan, parent: pulumi.Resource | None) -> pulumi.Output[str] | None:
@@ -107,19 +118,7 @@ def find_ami(image: ImagePlan, parent: pulumi.Resource | None) -> pulumi.Output[
         return pulumi.Output.from_input(image.ami_id)
     if image.source != "ami-name":
         return None
-    import pulumi_aws as aws
-
-    # The name holds a date, and an owner never reuses one: the same name is the same image on every run.
-    found = aws.ec2.get_ami_output(
-        owners=[image.ami_owner or "amazon"],
-        filters=[
-            {"name": "name", "values": [image.ami_name or ""]},
-            {"name": "state", "values": ["available"]},
-        ],
-        opts=pulumi.InvokeOutputOptions(parent=parent),
-    )
-    ami_id: pulumi.Output[str] = found.id
-    return ami_id
+    return find_by_name(image.ami_name or "", image.ami_owner or "amazon", parent)
 
 
 def _known(value: str | None) -> pulumi.Output[str] | None:

@@ -1,15 +1,15 @@
 """The pipeline that builds an image of one's own, and the repository of its container."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from gpukit.images.build import ContainerBuildPlan, ImageBuildPlan, plan_container_build, plan_image_build
+from gpukit.images.build import ContainerBuildPlan, PipelinePlan, plan_container_build, plan_image_build
 from gpukit.images.manifest import ImageError
-from gpukit.plan import ImagePlan
+from gpukit.plan import ImageBuildPlan, ImagePlan
 from gpukit_components.deciding import region_of
 from gpukit_components.identity import make_role, render_trust_policy
 
@@ -27,7 +27,9 @@ class FrameworkImageBuildArgs(TypedDict):
     """How an image of one's own is built. Nothing runs until somebody starts the pipeline."""
 
     parent_image: str
-    """AMI id, or image ARN with version and build number, that the image is built on."""
+    """AMI id, image ARN with version and build number, or whole, dated AMI name that the image is built on."""
+    parent_owner: NotRequired[str]
+    """Owner of the AMI with that name: `amazon`, or an account's number; `amazon` when left out."""
     packages: NotRequired[dict[str, str]]
     """More Python packages by exact version."""
     subnet_id: NotRequired[pulumi.Input[str]]
@@ -44,7 +46,7 @@ class FrameworkImageBuildArgs(TypedDict):
 class ImageBuilds:
     """What is decided about both builds; no container where the image has none to build on."""
 
-    ami: ImageBuildPlan
+    ami: PipelinePlan
     container: ContainerBuildPlan | None
     regions: tuple[str, ...]
 
@@ -68,6 +70,36 @@ def plan_builds(image: ImagePlan, wish: FrameworkImageBuildArgs, *, region: str 
         )
     except ImageError as problem:
         raise pulumi.InputPropertyError("build", f"{problem.problem}: {problem.why}; {problem.fix}") from problem
+
+
+def wish_of(
+    build: ImageBuildPlan,
+    *,
+    tags: dict[str, str],
+    subnet_ids: Mapping[str, pulumi.Input[str]],
+    security_group_ids: Sequence[pulumi.Input[str]],
+) -> FrameworkImageBuildArgs:
+    """Return a planned build as the component's arguments; without its subnet it runs in the default VPC."""
+    wish = FrameworkImageBuildArgs(
+        parent_image=build.parent_name, parent_owner=build.parent_owner, packages=build.packages, tags=tags
+    )
+    if build.subnet is not None and build.subnet in subnet_ids:
+        wish["subnet_id"] = subnet_ids[build.subnet]
+        wish["security_group_ids"] = security_group_ids
+    return wish
+
+
+def find_by_name(name: str, owner: str, parent: pulumi.Resource | None) -> pulumi.Output[str]:
+    """Return the id of the one AMI with that exact name; it holds a date, and an owner never reuses one."""
+    import pulumi_aws as aws
+
+    found = aws.ec2.get_ami_output(
+        owners=[owner],
+        filters=[{"name": "name", "values": [name]}, {"name": "state", "values": ["available"]}],
+        opts=pulumi.InvokeOutputOptions(parent=parent),
+    )
+    ami_id: pulumi.Output[str] = found.id
+    return ami_id
 
 
 def build_image(
@@ -98,7 +130,9 @@ def build_image(
         f"{name}-recipe",
         name=f"gpukit-{plan.name}",
         version=plan.recipe_version,
-        parent_image=plan.parent_image,
+        parent_image=plan.parent_image
+        if plan.parent_image.startswith(("ami-", "arn:"))
+        else find_by_name(plan.parent_image, wish.get("parent_owner") or "amazon", parent),
         components=[{"component_arn": component.arn} for component in components],
         block_device_mappings=[
             {
@@ -134,7 +168,7 @@ def build_image(
 
 
 def _infrastructure(
-    name: str, plan: ImageBuildPlan, wish: FrameworkImageBuildArgs, tags: dict[str, str], opts: pulumi.ResourceOptions
+    name: str, plan: PipelinePlan, wish: FrameworkImageBuildArgs, tags: dict[str, str], opts: pulumi.ResourceOptions
 ) -> Any:
     import pulumi_aws as aws
 

@@ -17,8 +17,10 @@ from gpukit_components.cooling_zone import CoolingZone, CoolingZoneBuild
 from gpukit_components.deciding import decide
 from gpukit_components.encryption import DATA_SERVICES, make_encryption_key
 from gpukit_components.image import FrameworkImage
+from gpukit_components.image_build import wish_of
 from gpukit_components.network import GpuNetwork, NetworkBuild
 from gpukit_components.node_pool import GpuNodePool, NodePoolBuild
+from gpukit_components.security_groups import make_closed_security_group
 from gpukit_components.spend_guard import PUBLISHERS, SpendGuard, SpendGuardBuild
 from gpukit_components.stack_name import stack_name
 from gpukit_components.storage import StorageBuild, TrainingStorage
@@ -58,7 +60,7 @@ def build(plan: Plan) -> None:
     network = GpuNetwork.from_plan(
         plan.name, NetworkBuild(plan=plan.network, region=plan.region, tags=plan.tags, kms_key_arn=key_arn)
     )
-    images = {image.name: FrameworkImage.from_plan(image.name, image) for image in plan.images}
+    images = _build_images(plan, network)
     storage = _build_storage(plan, network)
     _build_cooling_zones(plan)
     if plan.workstation is not None:
@@ -96,6 +98,31 @@ def _stack_file() -> str | None:
         if (folder / name).is_file():
             return str(folder / name)
     return None
+
+
+def _build_images(plan: Plan, network: GpuNetwork) -> dict[str, FrameworkImage]:
+    groups: list[pulumi.Input[str]] = []
+    if any(image.build is not None for image in plan.images):
+        builder = make_closed_security_group(
+            f"{plan.name}-image-builder",
+            description="Builders of images: out, and nobody in",
+            vpc_id=network.vpc_id,
+            tags=plan.tags,
+            opts=pulumi.ResourceOptions(parent=network),
+        )
+        groups.append(builder.id)
+    images: dict[str, FrameworkImage] = {}
+    for image in plan.images:
+        build = None
+        if image.build is not None:
+            build = wish_of(image.build, tags=plan.tags, subnet_ids=network.subnets, security_group_ids=groups)
+        images[image.name] = FrameworkImage.from_plan(image.name, image, build=build, region=plan.region)
+    built = {name: images[name] for name in images if images[name].pipeline_arn is not None}
+    if built:
+        pulumi.export("image_pipelines", {name: image.pipeline_arn for name, image in built.items()})
+        repositories = {name: image.repository_url for name, image in built.items() if image.repository_url is not None}
+        pulumi.export("image_repositories", repositories)
+    return images
 
 
 def _build_storage(plan: Plan, network: GpuNetwork) -> TrainingStorage | None:

@@ -1,11 +1,14 @@
 """Choose the image of every pool; a choice that cannot be made is a finding, and the pool stays in the plan."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gpukit.decide.pools import find_type, pool_instance_types
 from gpukit.finding import Finding, Severity
-from gpukit.plan import Decision, ImagePlan
+from gpukit.plan import Decision, ImageBuildPlan, ImagePlan, NetworkPlan
 
 if TYPE_CHECKING:
     from gpukit.catalog import Catalog
@@ -33,31 +36,42 @@ def choose_images(
     """
     by_pool: dict[str, ImagePlan] = {}
     named: dict[str, ImagePlan] = {}
+    bases: dict[str, ImagePlan | None] = {}
     decisions: dict[str, tuple[Decision, ...]] = {}
     findings: list[Finding] = []
     for pool_name, pool in spec.pools.items():
         image_name, wish = _wished(pool, spec)
-        image, reasons, problem = _choose(
+        choose = partial(
+            _choose,
             image_name,
-            wish,
-            pool,
+            pool=pool,
             role={"workstation": "ec2", "existing-cluster": "existing"}.get(str(spec.kind), "eks"),
             region=region,
             kubernetes_version=kubernetes_version,
             efa=efa[pool_name],
             catalog=catalog,
         )
+        image, reasons, problem = choose(wish=wish)
+        base: ImagePlan | None = None
+        if wish is not None and wish.build and problem is None and image.source != "existing":
+            # A pinned AMI is what came out of an earlier build; the next one starts from the release again.
+            base, _, problem = (image, (), None) if wish.ami_id is None else choose(wish=replace(wish, ami_id=None))
         if problem is not None:
             findings.append(problem)
         unique = image_name
-        if unique in named and replace(image, name=named[unique].name) != named[unique]:
+        same = unique in named and replace(image, build=named[unique].build) == named[unique] and base == bases[unique]
+        if unique in named and not same:
             model = _gpu_model(pool, catalog)
             unique = (
                 f"{image_name}-{model.lower()}" if model else f"{image_name}-{image.architecture.replace('_', '-')}"
             )
         image = replace(image, name=unique)
         if unique not in named:
-            named[unique] = image
+            if wish is not None and base is not None and problem is None:
+                image, reason, problem = _with_build(image, base, wish, environment=_environment_name(spec))
+                reasons += (reason,) if reason is not None else ()
+                findings += [replace(problem, path=f"images.{image_name}.build")] if problem is not None else []
+            named[unique], bases[unique] = image, base
             decisions[unique] = tuple(
                 replace(reason, subject=reason.subject.replace(f"images.{image_name}", f"images.{unique}", 1))
                 for reason in reasons
@@ -65,6 +79,57 @@ def choose_images(
         by_pool[pool_name] = named[unique]
     told = tuple(reason for name in sorted(decisions) for reason in decisions[name])
     return ImageChoices(by_pool=by_pool, decisions=told, findings=tuple(findings))
+
+
+def place_builders(images: Iterable[ImagePlan], network: NetworkPlan) -> tuple[ImagePlan, ...]:
+    """Return the images with a subnet for each builder: one that has a way out, and no address from outside."""
+    order = [subnet.name for role in ("system", "gpu", "existing") for subnet in network.subnets if subnet.role == role]
+    subnet = order[0] if order else None
+    return tuple(
+        image if image.build is None else replace(image, build=replace(image.build, subnet=subnet)) for image in images
+    )
+
+
+def _environment_name(spec: "ClusterSpec") -> str:
+    return spec.name if spec.name.endswith(spec.environment) else f"{spec.name}-{spec.environment}"
+
+
+def _with_build(
+    image: ImagePlan, base: ImagePlan, wish: "ImageSpec", *, environment: str
+) -> tuple[ImagePlan, Decision | None, Finding | None]:
+    """Return the image with its build, or as it was with a finding where it cannot be built."""
+    from gpukit.images.build import plan_container_build, plan_image_build
+    from gpukit.images.choose import find_parent_ami
+    from gpukit.images.manifest import FloatingPin, ImageError
+
+    # One account may hold several environments, and a repository's name takes no two hyphens in a row.
+    name = re.sub("-+", "-", f"{environment}-{image.name}")
+    called = replace(base, name=name)
+    try:
+        parent, owner = find_parent_ami(base)
+        pipeline = plan_image_build(called, parent_image=parent, packages=wish.packages)
+        container = plan_container_build(called, packages=wish.packages) if base.container else None
+    except ImageError as problem:
+        return image, None, _finding(image.name, problem, floating=isinstance(problem, FloatingPin))
+    build = ImageBuildPlan(
+        name=name,
+        base=replace(base, name=image.name),
+        parent_name=parent,
+        parent_owner=owner,
+        packages=dict(sorted(wish.packages.items())),
+        recipe_version=pipeline.recipe_version,
+        component_versions={item.name: item.version for item in pipeline.components},
+        repository=container.repository if container else None,
+        container_tag=container.tag if container else None,
+    )
+    runs = f"nodes run {wish.ami_id}" if wish.ami_id else "nodes run the base until `ami_id` pins what came out"
+    reason = Decision(
+        subject=f"images.{image.name}.build",
+        choice=f"recipe {build.recipe_version} on {parent}",
+        because=f"`build: true` makes a pipeline without schedule; {runs}",
+        source="stack file",
+    )
+    return replace(image, build=build), reason, None
 
 
 def _wished(pool: "PoolSpec", spec: "ClusterSpec") -> "tuple[str, ImageSpec | None]":

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from gpukit.images.manifest import ImageError
+from gpukit.images.manifest import FloatingPin, ImageError
 from gpukit.images.render import CHECK_EVERY_MINUTES, render_profile
 from gpukit.images.templating import heredoc_mark, read_file, render_template
 from gpukit.plan import ImagePlan
@@ -45,13 +45,13 @@ class ComponentPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImageBuildPlan:
+class PipelinePlan:
     """What EC2 Image Builder gets; the schedule is off, and a built AMI is used only once its id is pinned."""
 
     name: str
     platform: str
     parent_image: str
-    """AMI id or ARN of the base; exact."""
+    """AMI id, image ARN with its version, or dated AMI name of the base; exact."""
     components: tuple[ComponentPlan, ...]
     recipe_version: str
     root_gib: int
@@ -85,11 +85,12 @@ def plan_image_build(
     parent_image: str,
     packages: Mapping[str, str] | None = None,
     tags: Mapping[str, str] | None = None,
-) -> ImageBuildPlan:
+) -> PipelinePlan:
     """
     Return what Image Builder needs to make the image.
 
-    `parent_image` is an AMI id or an image ARN with its version; `packages` are Python packages by exact version.
+    `parent_image` is an AMI id, an image ARN with its version, or the exact, dated name of one AMI; `packages` are
+    Python packages by exact version.
     Raises ImageError for a parent or a package that can move.
     """
     _require_exact_parent(image.name, parent_image)
@@ -101,7 +102,7 @@ def plan_image_build(
     )
     recipe = _version("".join(f"{item.name}={item.version};" for item in components) + parent_image)
     ubuntu = image.components.get("operating_system", "").startswith("ubuntu")
-    return ImageBuildPlan(
+    return PipelinePlan(
         name=image.name,
         platform="Linux",
         parent_image=parent_image,
@@ -278,10 +279,13 @@ def _require_exact_parent(name: str, parent: str) -> None:
         r"arn:aws[\w-]*:imagebuilder:.+/\d+\.\d+\.\d+/\d+", parent
     ):
         return
+    # An owner never gives a dated name twice.
+    if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 ()./_'@-]{2,127}", parent) and re.search(r"\bv?20\d{6}\b", parent):
+        return
     raise ImageError(
         f"images.{name}: parent image `{parent}`",
         why="a name, or a version with x in it, is another image tomorrow",
-        fix="give an AMI id, or an image ARN with version and build number",
+        fix="give an AMI id, an image ARN with version and build number, or a whole AMI name with its date",
     )
 
 
@@ -292,7 +296,7 @@ def _exact_packages(name: str, packages: Mapping[str, str]) -> dict[str, str]:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", package) or not re.fullmatch(
             r"\d+(\.\d+)*([a-z]+\d+)?(\.post\d+)?(\+[a-z0-9.]+)?", version
         ):
-            raise ImageError(
+            raise FloatingPin(
                 f"images.{name}.packages.{package}: `{version}`",
                 why="only an exact version is the same package tomorrow",
                 fix="write it like `numpy: 2.2.6`",

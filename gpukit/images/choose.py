@@ -38,6 +38,16 @@ _EKS_TYPE: Final = {
 }
 
 
+_EKS_AMI_STEM: Final = {
+    "AL2023_x86_64_NVIDIA": "amazon-eks-node-al2023-x86_64-nvidia",
+    "AL2023_ARM_64_NVIDIA": "amazon-eks-node-al2023-arm64-nvidia",
+    "AL2023_x86_64_NEURON": "amazon-eks-node-al2023-x86_64-neuron",
+    "AL2023_x86_64_STANDARD": "amazon-eks-node-al2023-x86_64-standard",
+    "AL2023_ARM_64_STANDARD": "amazon-eks-node-al2023-arm64-standard",
+}
+"""AMI type -> name of its AMIs before Kubernetes version and date; a test holds it against ami_pins.csv."""
+
+
 def choose_image(
     *,
     name: str,
@@ -289,6 +299,23 @@ def _known_versions(manifest: ImageManifest, wish: _Wish) -> str:
         return f"no container of {wish.framework} for {wish.architecture} is known"
     wanted = f", not in {wish.framework_version}" if wish.framework_version else ""
     return f"{wish.framework} for {wish.architecture} is known in {', '.join(versions)}{wanted}"
+
+
+def find_parent_ami(image: ImagePlan) -> tuple[str, str]:
+    """Return exact name and owner of the one AMI that an image is; UnknownCombination where it has no such name."""
+    if image.source == "ami-name" and image.ami_name:
+        return image.ami_name, image.ami_owner or "amazon"
+    if image.source == "eks-release" and image.ami_type and image.release_version:
+        version, _, date = image.release_version.partition("-")
+        stem = _EKS_AMI_STEM.get(image.ami_type)
+        if stem and date:
+            return f"{stem}-{_minor(version)}-v{date}", "amazon"
+    raise UnknownCombination(
+        f"images.{image.name}.build: no AMI to build on",
+        why="an image is built on one AMI by its exact name, and none is known here",
+        fix="name an EKS release (`release_version: 1.36.2-20260728`), or leave `build` out",
+        nearest=tuple(sorted({row.release_version for row in load_manifest().amis if row.release_version}))[-3:],
+    )
 
 
 def require_exact_container(image: str, path: str) -> None:
