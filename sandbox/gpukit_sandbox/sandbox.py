@@ -28,6 +28,7 @@ from gpukit_sandbox.state import DEFAULT_NAME, StateDirectory, read_json, state_
 Progress = Callable[[str], None]
 
 CLOUD_MODULE: Final = "gpukit_sandbox.cloud"
+KUBERNETES_PROVIDER: Final = "pulumi-resource-kubernetes"
 CLOUD_READY_SECONDS: Final = 60.0
 PASSPHRASE: Final = "gpukit-sandbox"
 """Encrypts the sandbox's own stacks; it guards nothing, and a real stack never sees it."""
@@ -59,6 +60,8 @@ class Sandbox:
         if kubeconfig is not None:
             self._choose_cluster(kubeconfig, say)
         tools.find_tool("pulumi", say)
+        if kubeconfig is not None or with_kubernetes:
+            tools.find_tool(KUBERNETES_PROVIDER, say)
         with self.directory.locked():
             self.directory.make()
             write_executables(self.directory.bin)
@@ -159,9 +162,11 @@ class Sandbox:
         if not status["running"]:
             raise PartFailed(f"the sandbox {self.name!r} does not run", fix="start it with `gpukit sandbox up`")
         engine = tools.find_tool("pulumi")
+        kubernetes = tools.installed_tool(KUBERNETES_PROVIDER) if status["kubeconfig"] else None
         path = [
             str(self.directory.bin),
             str(engine.parent),
+            str(kubernetes.parent) if kubernetes is not None else "",
             str(Path(sys.executable).parent),
             os.environ.get("PATH", ""),
         ]

@@ -43,8 +43,7 @@ def run_drill(
     """
     stack = plan_preset(preset, gpus=gpus, today=date.today())
     for tool in tools.TOOLS:
-        if tool != "pulumi-resource-kubernetes":
-            tools.find_tool(tool, say)
+        tools.find_tool(tool, say)
     record = Record(preset=preset, gpus=stack.plan.totals.gpus, nodes=stack.plan.totals.nodes)
     box = Sandbox(f"drill-{os.getpid()}")
     with MemoryWatch() as memory:
