@@ -230,7 +230,9 @@ def _node_group(
 ) -> NodeGroupPlan:
     share = shares[index]
     row, reservation = share.row, share.reservation
-    group_name = name if len(shares) == 1 else f"{name}-{index + 1}"
+    # numbered from the first on: a pool that grows to a second group keeps the name, and the nodes, of its first
+    numbered = len(shares) > 1 or (str(pool.role) == "gpu" and str(context.spec.kind) != "workstation")
+    group_name = f"{name}-{index + 1}" if numbered else name
     own = reservation.availability_zone if reservation else None
     by_id = {zone.id: zone.name for zone in context.catalog.zones(context.region)}
     group_zones = (by_id.get(own, own),) if own else zones

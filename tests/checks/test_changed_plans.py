@@ -145,7 +145,7 @@ def test_a_layout_that_the_type_refuses_is_refused(
     interfaces = tuple(_interface(*item) for item in layout)
     plan = _with_group(_plan(result), instance_type=instance_type, network_interfaces=interfaces)
 
-    assert f"train on {instance_type}: {problem}" in [finding.problem for finding in run_rule("GK3008", result, plan)]
+    assert f"train-1 on {instance_type}: {problem}" in [finding.problem for finding in run_rule("GK3008", result, plan)]
 
 
 def test_efa_without_its_security_group_is_refused(plan_text: PlanText, run_rule: RunRule) -> None:

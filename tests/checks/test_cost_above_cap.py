@@ -11,4 +11,4 @@ def test_cost_above_cap_is_told_with_both_values_and_a_fix(example_of: Callable[
     assert finding.severity is Severity.ERROR
     assert finding.path == "budget.hourly_usd"
     assert finding.problem == "$3.89 an hour, 289 % above the cap of $1.00"
-    assert finding.fix == "raise it, or use less of nodes train (g6e.xlarge) ($3.72 an hour)"
+    assert finding.fix == "raise it, or use less of nodes train-1 (g6e.xlarge) ($3.72 an hour)"

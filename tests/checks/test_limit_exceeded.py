@@ -12,7 +12,7 @@ def test_limit_exceeded_is_told_with_both_values_and_a_fix(example_of: Callable[
 
     assert finding.severity is Severity.ERROR
     assert finding.path == "pools.train"
-    assert finding.problem == "Running On-Demand P instances: 384 of 192 vCPUs (L-417A185B), 2 x 192 of train"
+    assert finding.problem == "Running On-Demand P instances: 384 of 192 vCPUs (L-417A185B), 2 x 192 of train-1"
     assert finding.fix == "request it in Service Quotas: service ec2, quota L-417A185B"
 
 

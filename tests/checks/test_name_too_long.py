@@ -11,7 +11,7 @@ def test_name_too_long_is_told_with_both_values_and_a_fix(example_of: Callable[[
     assert finding.severity is Severity.ERROR
     assert finding.path == "pools.pretraining-main-pool"
     assert finding.problem == (
-        "`foundation-model-training-vision-long-running-production-pretraining-main-pool` has 78 "
+        "`foundation-model-training-vision-long-running-production-pretraining-main-pool-1` has 80 "
         "characters, and AWS takes 63"
     )
-    assert finding.fix == "shorten `name`, `environment` or the pool's name by 15 characters"
+    assert finding.fix == "shorten `name`, `environment` or the pool's name by 17 characters"

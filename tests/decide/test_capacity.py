@@ -187,3 +187,11 @@ def test_the_table_has_exactly_one_answer_for_every_combination(
 )
 def test_bought_capacity_is_never_surged_over(catalog: Catalog, row: str) -> None:
     assert {item.update_surge for item in catalog.capacity_modes() if item.mode == row} == {0}
+
+
+def test_growing_from_one_block_to_two_keeps_the_first_node_group(plan: Planner) -> None:
+    small = plan(_pool(nodes=64, capacity={"mode": "capacity-block"})).pools[0].node_groups
+    large = plan(_pool(nodes=128, capacity={"mode": "capacity-block"})).pools[0].node_groups
+
+    assert [group.name for group in small] == ["train-1"]
+    assert large[0] == small[0]
