@@ -15,6 +15,7 @@ from gpukit.images.communication import explain_variable
 from gpukit.images.expectations import expect_node
 from gpukit.images.hooks import list_hooks
 from gpukit.images.manifest import ImageError, load_manifest
+from gpukit.images.pre_pull import list_pre_pulled
 from gpukit.images.templating import read_file, render_template, to_yaml
 from gpukit.images.workstation import render_workstation_user_data
 from gpukit.plan import BootHookPlan, ImagePlan, NodeGroupPlan, PoolPlan
@@ -147,6 +148,7 @@ def render_before_join(
     """Return the shell script that prepares the node, runs the user's hooks and decides whether it joins tainted."""
     before = list_hooks(pool.boot, "before-join")
     after = list_hooks(pool.boot, "after-join")
+    pulled = list_pre_pulled(pool.pre_pull, f"pools.{pool.name}.pre_pull")
     memlock = pool.node_settings.get("limits.memlock", pool.node_settings.get("limits.locked_memory", "unlimited"))
     expected = expect_node(pool=pool, group=group, image=image, lustre=lustre, local_nvme=local_nvme)
     return render_template(
@@ -172,6 +174,8 @@ def render_before_join(
         before_hooks=before,
         after_hooks=after,
         after_unit=render_template("after-join.service.j2", hooks=after),
+        pre_pull_script=render_template("pre_pull.sh.j2", images=pulled) if pulled else "",
+        pre_pull_unit=render_template("pre-pull.service.j2"),
     )
 
 
