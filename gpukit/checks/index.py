@@ -91,6 +91,7 @@ RULE_MODULES: Final[dict[str, str]] = {
     "GK5004": "architecture_differs",
     "GK5005": "driver_not_for_gpu",
     "GK5006": "image_contents_unknown",
+    "GK5007": "packages_without_build",
     "GK6001": "liquid_only_type_in_air",
     "GK6002": "envelope_exceeded",
     "GK6003": "cooling_zone_elsewhere",

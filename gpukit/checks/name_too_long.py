@@ -9,7 +9,7 @@ _MAX_CHARACTERS = 63
 
 
 def check(context: CheckContext) -> Iterator[Finding]:
-    """Yield a finding for each node group whose resources would have too long a name."""
+    """Yield a finding for each node group, and each image that is built, whose resources would have too long a name."""
     plan = context.plan
     for pool, group in context.node_groups():
         name = f"{plan.name}-{plan.environment}-{group.name}"
@@ -20,6 +20,16 @@ def check(context: CheckContext) -> Iterator[Finding]:
                 f"pools.{pool.name}",
                 problem=f"`{name}` has {len(name)} characters, and AWS takes {_MAX_CHARACTERS}",
                 fix=f"shorten `name`, `environment` or the pool's name by {len(name) - _MAX_CHARACTERS} characters",
+            )
+    for image in plan.images:
+        if image.build is not None and len(image.build.name) > _MAX_CHARACTERS:
+            over = len(image.build.name) - _MAX_CHARACTERS
+            yield tell(
+                "GK1028",
+                Severity.ERROR,
+                f"images.{image.name}",
+                problem=f"`{image.build.name}` has {over + _MAX_CHARACTERS} characters, and {_MAX_CHARACTERS} are free",
+                fix=f"shorten `name`, `environment` or the image's name by {over} characters",
             )
 
 

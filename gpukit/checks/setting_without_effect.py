@@ -52,6 +52,14 @@ def _ignored(context: CheckContext) -> Iterator[tuple[str, str, str]]:
             yield "queues", "a workstation has no scheduler", "remove it, or set `kind: cluster`"
         if spec.kubernetes.version is not None:
             yield "kubernetes.version", "a workstation has no Kubernetes", "remove it, or set `kind: cluster`"
+    if spec.kind == "existing-cluster":
+        for name, image in spec.images.items():
+            if image.build:
+                yield f"images.{name}.build", "the stack makes no node", "remove it"
+    if spec.kind != "cluster":
+        for name, pool in spec.pools.items():
+            if pool.pre_pull:
+                yield f"pools.{name}.pre_pull", "only a node of the stack's own cluster pulls at its start", "remove it"
     if spec.kubernetes.context is not None and spec.kind != "existing-cluster":
         yield "kubernetes.context", "the stack makes its own cluster", "remove it, or set `kind: existing-cluster`"
 

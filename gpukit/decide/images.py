@@ -68,9 +68,11 @@ def choose_images(
         image = replace(image, name=unique)
         if unique not in named:
             if wish is not None and base is not None and problem is None:
-                image, reason, problem = _with_build(image, base, wish, environment=_environment_name(spec))
+                image, reason, problem = _with_build(
+                    image, base, wish, path=f"images.{image_name}", environment=_environment_name(spec)
+                )
                 reasons += (reason,) if reason is not None else ()
-                findings += [replace(problem, path=f"images.{image_name}.build")] if problem is not None else []
+                findings += [problem] if problem is not None else []
             named[unique], bases[unique] = image, base
             decisions[unique] = tuple(
                 replace(reason, subject=reason.subject.replace(f"images.{image_name}", f"images.{unique}", 1))
@@ -95,7 +97,7 @@ def _environment_name(spec: "ClusterSpec") -> str:
 
 
 def _with_build(
-    image: ImagePlan, base: ImagePlan, wish: "ImageSpec", *, environment: str
+    image: ImagePlan, base: ImagePlan, wish: "ImageSpec", *, path: str, environment: str
 ) -> tuple[ImagePlan, Decision | None, Finding | None]:
     """Return the image with its build, or as it was with a finding where it cannot be built."""
     from gpukit.images.build import plan_container_build, plan_image_build
@@ -110,7 +112,10 @@ def _with_build(
         pipeline = plan_image_build(called, parent_image=parent, packages=wish.packages)
         container = plan_container_build(called, packages=wish.packages) if base.container else None
     except ImageError as problem:
-        return image, None, _finding(image.name, problem, floating=isinstance(problem, FloatingPin))
+        found = _finding(image.name, problem, floating=isinstance(problem, FloatingPin))
+        # The build's own name leads the path, and the user has never seen it.
+        inside = found.path.partition(".packages.")[2]
+        return image, None, replace(found, path=f"{path}.packages.{inside}" if inside else f"{path}.build")
     build = ImageBuildPlan(
         name=name,
         base=replace(base, name=image.name),
