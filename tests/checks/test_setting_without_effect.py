@@ -46,6 +46,25 @@ pools:
 """,
             id="idle-stop-on-a-cluster",
         ),
+        pytest.param(
+            """
+region: us-east-1
+kind: existing-cluster
+images: {training: {framework: pytorch, build: true}}
+pools:
+  train: {instance_type: g6e.xlarge, image: training}
+""",
+            id="build-without-a-node",
+        ),
+        pytest.param(
+            """
+region: us-east-1
+kind: workstation
+pools:
+  dev: {instance_type: g6e.xlarge, pre_pull: ["nvcr.io/nvidia/pytorch:25.08-py3"]}
+""",
+            id="pre-pull-on-a-workstation",
+        ),
     ],
 )
 def test_setting_without_effect_is_found(text: str, codes_of: Callable[[str], set[str]]) -> None:
@@ -62,6 +81,15 @@ pools:
   train: {instance_type: g6e.xlarge, capacity: {mode: spot, max_usd_per_hour: 1.5}}
 """,
             id="spot-price-on-spot",
+        ),
+        pytest.param(
+            """
+region: us-east-1
+images: {training: {framework: pytorch, build: true}}
+pools:
+  train: {instance_type: g6e.xlarge, image: training, pre_pull: ["nvcr.io/nvidia/pytorch:25.08-py3"]}
+""",
+            id="build-and-pre-pull-on-a-cluster",
         ),
     ],
 )

@@ -144,6 +144,8 @@ def record(
     mocks.set_mocks(recorder, project="gpukit", stack="test", preview=preview, monitor=RecordingMonitor(recorder))
     pulumi.runtime.set_all_config(config or {"aws:region": "us-east-1"})
     stack = settings.get_root_resource()
+    # One stack lives through all programs of a process: what an earlier one exported is not this one's.
+    getattr(stack, "outputs", {}).clear()
     _sync_await(run_pulumi_func(program))
     recorder.exports = {key: _resolve(value) for key, value in getattr(stack, "outputs", {}).items()}
     return recorder
