@@ -195,6 +195,8 @@ def scale(call: ApiCall, group: dict[str, Any]) -> AwsError | None:
         return None
     problem: AwsError | None = None
     for instance_type in group["_overrides"] or [None]:
+        # The type before may have given some of them.
+        missing = int(group["DesiredCapacity"]) - len(members_of(call.region, group))
         problem = _launch_missing(call, group, instance_type, missing)
         if problem is None:
             _note(call, group, f"Launching {missing} new EC2 instance(s)", "Successful")
@@ -226,16 +228,31 @@ def delete_group(call: ApiCall, name: str) -> None:
         end_instances(call.region, [each.id for each in members_of(call.region, group)])
 
 
+_SHORT: Final = ("InsufficientInstanceCapacity", "ReservationCapacityExceeded")
+"""What is short may still give some: a group takes what there is and tries again for the rest. Source: Auto Scaling User Guide, troubleshooting."""
+
+
+def _launch_as_many(call: ApiCall, group: Mapping[str, Any], request: Mapping[str, Any], count: int) -> None:
+    """Launch `count` instances, or as many as there are and then raise the refusal of the next; halves find that number in few tries."""
+    try:
+        plan = check_launch(call.world, call.region, request, count=count)
+        reservation = launch(call.world, call.region, request, plan, count=count, capacity=call.environ.get("gpukit.faults"))
+    except AwsError as problem:
+        if count == 1 or problem.code not in _SHORT:
+            raise
+        _launch_as_many(call, group, request, count // 2)
+        _launch_as_many(call, group, request, count - count // 2)
+        return
+    for each in reservation.instances:
+        each.auto_scaling_group = group["AutoScalingGroupName"]
+        # AWS's own tag: a request may not set it, so it is set past the check.
+        each.add_tags({"aws:autoscaling:groupName": group["AutoScalingGroupName"]})
+
+
 def _launch_missing(call: ApiCall, group: dict[str, Any], instance_type: str | None, missing: int) -> AwsError | None:
     try:
         for subnet_id, count in _spread(call, group, instance_type, missing):
-            request = _request(call, group, instance_type, subnet_id)
-            plan = check_launch(call.world, call.region, request, count=count)
-            reservation = launch(call.world, call.region, request, plan, count=count, capacity=call.environ.get("gpukit.faults"))
-            for each in reservation.instances:
-                each.auto_scaling_group = group["AutoScalingGroupName"]
-                # AWS's own tag: a request may not set it, so it is set past the check.
-                each.add_tags({"aws:autoscaling:groupName": group["AutoScalingGroupName"]})
+            _launch_as_many(call, group, _request(call, group, instance_type, subnet_id), count)
     except AwsError as problem:
         return problem
     return None
