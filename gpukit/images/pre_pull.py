@@ -22,7 +22,7 @@ def list_pre_pulled(images: tuple[str, ...], path: str) -> list[str]:
             raise ImageError(
                 f"{place}: `{image[:120]}` is no container image",
                 why="the node would ask a registry for it and fail at every start",
-                fix="write it like `nvcr.io/nvidia/pytorch:25.08-py3`",
+                fix="write it like `registry.example.com/train:1.2`",
             )
         require_exact_container(image, place)
         found[whole_reference(image)] = None
