@@ -1,5 +1,5 @@
 """
-A gang job: as many pods as nodes, admitted together, close together, and each pod carrying the toleration of its node's taints itself.
+A gang job: as many pods as nodes, admitted together, close together, each pod with the toleration of its node's taints.
 
 Kueue takes a job whole or not at all; where its pods go it decides by the topology of the flavor.
 """
@@ -14,8 +14,6 @@ QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 REQUIRED_TOPOLOGY: Final = "kueue.x-k8s.io/podset-required-topology"
 PREFERRED_TOPOLOGY: Final = "kueue.x-k8s.io/podset-preferred-topology"
 NODE_FAULTS: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
-HUGE_PAGES_MIB: Final = 5120
-"""2 MiB pages that a pod with EFA takes. Source: EKS User Guide, "Run machine learning training on Amazon EKS with EFA", 2026-08."""
 CPU_SHARE: Final = 0.75
 MEMORY_SHARE: Final = 0.75
 """Of a node, for the pods of a job on all its GPUs: the rest is the kubelet's, the daemons' and the page cache's."""
@@ -80,7 +78,7 @@ def render_gang_job(job: GangJob, pool: PoolPlan) -> dict[str, Any]:
 
 
 def tolerations_of(pool: PoolPlan, *, node_fault_seconds: int) -> list[dict[str, Any]]:
-    """Return what a pod on this pool tolerates: the taints of its node groups for ever, a failed node for some seconds."""
+    """Return what a pod on this pool tolerates: its node groups' taints for ever, a failed node for some seconds."""
     taints = sorted({(taint.key, taint.effect) for group in pool.node_groups for taint in group.taints})
     own: list[dict[str, Any]] = [{"key": key, "operator": "Exists", "effect": effect} for key, effect in taints]
     faults: list[dict[str, Any]] = [

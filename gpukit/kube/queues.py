@@ -1,7 +1,8 @@
 """
 Kueue's queues of a plan: a flavor a pool, a ClusterQueue and a LocalQueue a team, all teams in one cohort.
 
-What a team owns is its nominal quota; what it leaves idle others borrow, and it takes that back by preemption when it needs it.
+What a team owns is its nominal quota; what it leaves idle others borrow, and it takes that back by preemption when it
+needs it.
 """
 
 from collections.abc import Sequence
@@ -50,7 +51,8 @@ def split_pools(plan: Plan, teams: Sequence[TeamQueue]) -> dict[str, tuple[PoolS
     """
     Return which GPUs of which pool each team owns: pools are given out in the plan's order, teams in theirs.
 
-    Raises ValueError when the teams own more GPUs than the plan has: a quota that cannot be met would admit jobs that never start.
+    Raises ValueError when the teams own more GPUs than the plan has: a quota that cannot be met would admit jobs that
+    never start.
     """
     owned, there = sum(team.gpus for team in teams), sum(pool.gpus for pool in plan.pools)
     if owned > there:
@@ -74,7 +76,8 @@ def render_queues(
     """
     Return topologies, flavors, namespaces and queues in the order to apply them.
 
-    `static` puts each team into a partition of its own: nothing is borrowed or lent, for comparison. KeyError for an unknown preemption.
+    `static` puts each team into a partition of its own: nothing is borrowed or lent, for comparison. KeyError for an
+    unknown preemption.
     """
     shares = split_pools(plan, teams)
     objects = [*render_topologies(plan), *(render_flavor(pool) for pool in plan.pools)]
@@ -99,8 +102,8 @@ def render_flavor(pool: PoolPlan) -> dict[str, Any]:
     """
     Return a pool's ResourceFlavor: its nodes by label, its topology, its taints.
 
-    The taints are named so that a job without the toleration waits and says why. They are not tolerated here on the job's behalf: Kueue
-    judges a node by the job's own tolerations and would evict the job again and again.
+    The taints are named so that a job without the toleration waits and says why. They are not tolerated here on the
+    job's behalf: Kueue judges a node by the job's own tolerations and would evict the job again and again.
     """
     taints = sorted({(taint.key, taint.value, taint.effect) for group in pool.node_groups for taint in group.taints})
     spec: dict[str, Any] = {"nodeLabels": {POOL_LABEL: pool.name}, "topologyName": topology_name(pool)}

@@ -12,8 +12,9 @@ HOST_LABEL: Final = "kubernetes.io/hostname"
 POOL_LABEL: Final = "gpukit/pool"
 NETWORK_LABEL: Final = "topology.k8s.aws/network-node-layer-{layer}"
 NETWORK_LAYERS: Final = 3
-"""Network layers that every type with a topology reports; a fourth, where there is one, lies between and changes no order. Source: EC2 User Guide,
-"Amazon EC2 topology", 2026-08."""
+"""Network layers that every type with a topology reports. A type with a fourth is placed by the first three.
+
+Source: EC2 User Guide, "Amazon EC2 topology", 2026-08."""
 
 
 def topology_name(pool: PoolPlan) -> str:
@@ -25,8 +26,8 @@ def topology_levels(pool: PoolPlan) -> tuple[str, ...]:
     """
     Return the node labels of a pool's topology, widest first.
 
-    Every node of the pool must carry all of them: a node without one is invisible to Kueue. Rack-scale types stand by rack, as
-    NVLink ends there; others by network layer.
+    Every node of the pool must carry all of them: a node without one is invisible to Kueue. Rack-scale types stand by
+    rack, as NVLink ends there; others by network layer.
     """
     racks = all(group.rack for group in pool.node_groups) and bool(pool.node_groups)
     middle = (RACK_LABEL,) if racks else tuple(NETWORK_LABEL.format(layer=n) for n in range(1, NETWORK_LAYERS + 1))
