@@ -56,8 +56,8 @@ down: $(READY)  ## Take a stack down again: make down [STACK=dev|staging|prod]
 
 ## Tests
 
-test: test-fast  ## Run all tests: the fast ones, then those on a real engine and a real control plane
-	$(BIN)/pytest -q -m "engine or cluster or slow"
+test: test-fast  ## Run all tests but those on a control plane: the fast ones, then those on a real engine
+	$(BIN)/pytest -q -m "(engine or slow) and not cluster"
 
 test-fast: $(READY)  ## Run the tests that need neither engine nor control plane, in about a minute
 	$(BIN)/pytest -q -n $(WORKERS) -m "not engine and not cluster and not slow"
