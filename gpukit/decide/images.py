@@ -1,7 +1,7 @@
 """Choose the image of every pool; a choice that cannot be made is a finding, and the pool stays in the plan."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -54,8 +54,7 @@ def choose_images(
         image, reasons, problem = choose(wish=wish)
         base: ImagePlan | None = None
         if wish is not None and wish.build and problem is None and image.source != "existing":
-            # A pinned AMI is what came out of an earlier build; the next one starts from the release again.
-            base, _, problem = (image, (), None) if wish.ami_id is None else choose(wish=replace(wish, ami_id=None))
+            base, problem = (image, None) if wish.ami_id is None else _choose_base(choose, wish, image_name)
         if problem is not None:
             findings.append(problem)
         unique = image_name
@@ -94,6 +93,20 @@ def place_builders(images: Iterable[ImagePlan], network: NetworkPlan) -> tuple[I
 
 def _environment_name(spec: "ClusterSpec") -> str:
     return spec.name if spec.name.endswith(spec.environment) else f"{spec.name}-{spec.environment}"
+
+
+def _choose_base(
+    choose: "Callable[..., tuple[ImagePlan, tuple[Decision, ...], Finding | None]]", wish: "ImageSpec", name: str
+) -> tuple[ImagePlan | None, Finding | None]:
+    """Return what a build starts from where the pinned AMI is what came out of an earlier one: the release again."""
+    base, _, problem = choose(wish=replace(wish, ami_id=None))
+    if problem is not None:
+        # Beside an AMI, versions say what that AMI holds: the release may hold others.
+        base, _, problem = choose(wish=replace(wish, ami_id=None, driver=None, cuda=None, efa_installer=None))
+    if problem is None:
+        return base, None
+    fix = "name the release to build on as `release_version`, or leave `build` out"
+    return None, replace(problem, path=f"images.{name}.build", fix=fix)
 
 
 def _with_build(

@@ -80,6 +80,22 @@ def test_pinning_the_built_ami_moves_the_nodes_and_leaves_the_build_as_it_was() 
     assert after.build == before.build
 
 
+def test_a_driver_that_only_the_built_ami_holds_does_not_change_what_it_is_built_on() -> None:
+    pinned = {"build": True, "ami_id": "ami-0123456789abcdef0"}
+
+    assert build_of({**pinned, "driver": "999.1"}) == build_of(pinned) == build_of({"build": True})
+
+
+def test_a_pinned_ami_without_a_known_release_to_build_on_is_an_error_that_says_so() -> None:
+    image = {"build": True, "ami_id": "ami-0123456789abcdef0"}
+    pools = {"train": {"instance_type": "g7.2xlarge", "nodes": 1, "image": "pytorch"}}
+    (finding,) = [item for item in result_of(image, pools=pools).findings if item.code == "GK5001"]
+
+    assert finding.path == "images.pytorch.build"
+    assert finding.fix == "name the release to build on as `release_version`, or leave `build` out"
+    assert build_of({**image, "release_version": "1.36.3-20260911"}, pools=pools).parent_name.endswith("-v20260911")
+
+
 def test_another_release_is_another_parent_and_recipe() -> None:
     before = build_of({"build": True})
     after = build_of({"build": True, "release_version": "1.36.2-20260714", "ami_id": "ami-0123456789abcdef0"})
