@@ -32,7 +32,7 @@ def test_a_thousand_gpus_on_demand_need_24576_vcpus_of_the_p_quota() -> None:
 
     assert (line.used, line.quota_code, line.scope) == (24_576.0, "L-417A185B", "region")
     assert line.verdict == "unknown"
-    assert line.because == "128 x 192 of train"
+    assert line.because == "128 x 192 of train-1"
 
 
 def test_a_thousand_gpus_in_capacity_blocks_need_no_vcpu_quota() -> None:

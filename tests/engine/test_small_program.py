@@ -127,7 +127,9 @@ def test_update_in_place_keeps_the_id(engine: Engine, box: Sandbox) -> None:
     assert before == engine.outputs()
     instance = client(box).describe_instances(InstanceIds=[before["instance"]])["Reservations"][0]["Instances"][0]
     assert instance["InstanceType"] == "t3.large"
-    assert client(box).describe_subnets(SubnetIds=[before["subnet"]])["Subnets"][0]["Tags"] == [{"Key": "Name", "Value": "renamed"}]
+    assert client(box).describe_subnets(SubnetIds=[before["subnet"]])["Subnets"][0]["Tags"] == [
+        {"Key": "Name", "Value": "renamed"}
+    ]
 
 
 def test_replace_says_which_property_and_makes_a_new_one(engine: Engine, box: Sandbox) -> None:
@@ -149,7 +151,9 @@ def test_refresh_finds_what_was_changed_by_hand(engine: Engine, box: Sandbox) ->
     engine.up()
     outputs = engine.outputs()
     ec2 = client(box)
-    ec2.create_tags(Resources=[outputs["subnet"]], Tags=[{"Key": "Name", "Value": "by hand"}, {"Key": "owner", "Value": "nobody"}])
+    ec2.create_tags(
+        Resources=[outputs["subnet"]], Tags=[{"Key": "Name", "Value": "by hand"}, {"Key": "owner", "Value": "nobody"}]
+    )
     ec2.modify_vpc_attribute(VpcId=outputs["vpc"], EnableDnsHostnames={"Value": False})
 
     words = engine.refresh()
@@ -157,8 +161,12 @@ def test_refresh_finds_what_was_changed_by_hand(engine: Engine, box: Sandbox) ->
     assert "2 updated" in words
     assert changes(engine) == {"update": ["net", "sub"]}
     engine.up()
-    assert ec2.describe_subnets(SubnetIds=[outputs["subnet"]])["Subnets"][0]["Tags"] == [{"Key": "Name", "Value": "sub"}]
-    assert ec2.describe_vpc_attribute(VpcId=outputs["vpc"], Attribute="enableDnsHostnames")["EnableDnsHostnames"]["Value"]
+    assert ec2.describe_subnets(SubnetIds=[outputs["subnet"]])["Subnets"][0]["Tags"] == [
+        {"Key": "Name", "Value": "sub"}
+    ]
+    assert ec2.describe_vpc_attribute(VpcId=outputs["vpc"], Attribute="enableDnsHostnames")["EnableDnsHostnames"][
+        "Value"
+    ]
 
 
 def test_refresh_without_drift_changes_nothing(engine: Engine) -> None:
@@ -184,7 +192,9 @@ def test_what_vanished_is_made_again(engine: Engine, box: Sandbox) -> None:
 
 def test_import_takes_over_what_stands(box: Sandbox, tmp_path: Path) -> None:
     ec2 = client(box)
-    vpc = ec2.create_vpc(CidrBlock="10.9.0.0/16", TagSpecifications=[{"ResourceType": "vpc", "Tags": [{"Key": "Name", "Value": "old"}]}])["Vpc"]["VpcId"]
+    vpc = ec2.create_vpc(
+        CidrBlock="10.9.0.0/16", TagSpecifications=[{"ResourceType": "vpc", "Tags": [{"Key": "Name", "Value": "old"}]}]
+    )["Vpc"]["VpcId"]
     program = f"""
 import pulumi, pulumi_aws as aws
 vpc = aws.ec2.Vpc("old", cidr_block="10.9.0.0/16", tags={{"Name": "old"}}, opts=pulumi.ResourceOptions(import_="{vpc}"))
@@ -205,7 +215,12 @@ def test_destroy_leaves_nothing(engine: Engine, box: Sandbox) -> None:
 
     ec2 = client(box)
     assert ec2.describe_vpcs(Filters=[{"Name": "vpc-id", "Values": [outputs["vpc"]]}])["Vpcs"] == []
-    states = [i["State"]["Name"] for r in ec2.describe_instances()["Reservations"] for i in r["Instances"] if i["InstanceId"] == outputs["instance"]]
+    states = [
+        i["State"]["Name"]
+        for r in ec2.describe_instances()["Reservations"]
+        for i in r["Instances"]
+        if i["InstanceId"] == outputs["instance"]
+    ]
     assert states in ([], ["terminated"])
 
 
@@ -221,7 +236,9 @@ def test_destroy_leaves_nothing(engine: Engine, box: Sandbox) -> None:
         pytest.param('R("aws:lambda/function:Function", "w", {})', "does not model the resource type aws:lambda/function:Function", id="unknown-type"),
     ],
 )  # fmt: skip
-def test_an_input_that_the_type_does_not_have_is_refused_in_the_preview(box: Sandbox, tmp_path: Path, line: str, told: str) -> None:
+def test_an_input_that_the_type_does_not_have_is_refused_in_the_preview(
+    box: Sandbox, tmp_path: Path, line: str, told: str
+) -> None:
     program = f"""
 import pulumi, pulumi_aws as aws
 class R(pulumi.CustomResource):

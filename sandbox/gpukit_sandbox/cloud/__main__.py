@@ -16,7 +16,9 @@ from gpukit_sandbox.state import write_json
 def main(arguments: list[str] | None = None) -> int:
     """Serve until SIGTERM or SIGINT, then save the world. Exit code 0, or 3 when the port is taken or the saved world cannot be read."""
     parser = argparse.ArgumentParser(prog="gpukit_sandbox.cloud", description=__doc__)
-    parser.add_argument("--state-dir", type=Path, required=True, help="where the world, cloud.json, faults.json and seed.json lie")
+    parser.add_argument(
+        "--state-dir", type=Path, required=True, help="where the world, cloud.json, faults.json and seed.json lie"
+    )
     parser.add_argument("--port", type=int, default=0, help="TCP port of 127.0.0.1; 0 takes a free one")
     options = parser.parse_args(arguments)
     directory: Path = options.state_dir

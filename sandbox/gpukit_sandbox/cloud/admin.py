@@ -18,7 +18,9 @@ from gpukit_sandbox.cloud.state import World
 Route = Callable[[dict[str, Any], World, Faults], Any]
 
 
-def answer(environ: dict[str, Any], body: bytes, world: World, switchboard: Faults) -> tuple[int, dict[str, str], bytes]:
+def answer(
+    environ: dict[str, Any], body: bytes, world: World, switchboard: Faults
+) -> tuple[int, dict[str, str], bytes]:
     """Return status, headers and body of the answer to an administrative request."""
     method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"].removeprefix("/_gpukit").rstrip("/")
     headers = {"Content-Type": "application/json"}

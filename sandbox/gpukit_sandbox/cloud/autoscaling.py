@@ -37,14 +37,27 @@ def group_is_well_formed(call: ApiCall) -> None:
     if ":" in name:
         raise bad("Group names may not contain a colon.")
     if name in table:
-        raise AwsError("AlreadyExists", f"AutoScalingGroup by this name already exists - A group with the name {name} already exists")
+        raise AwsError(
+            "AlreadyExists",
+            f"AutoScalingGroup by this name already exists - A group with the name {name} already exists",
+        )
     if len(table) >= quota(call.world, call.region, "autoscaling", "groups"):
         raise AwsError("LimitExceeded", "You have reached the limit of Auto Scaling groups.", status=400)
     _check_sizes(params.get("MinSize"), params.get("MaxSize"), params.get("DesiredCapacity"))
-    sources = [each for each in ("LaunchConfigurationName", "LaunchTemplate", "MixedInstancesPolicy", "InstanceId") if params.get(each)]
+    sources = [
+        each
+        for each in ("LaunchConfigurationName", "LaunchTemplate", "MixedInstancesPolicy", "InstanceId")
+        if params.get(each)
+    ]
     if len(sources) != 1:
-        raise bad("Valid requests must contain either LaunchTemplate, LaunchConfigurationName, InstanceId or MixedInstancesPolicy parameter.")
-    if not params.get("VPCZoneIdentifier") and not params.get("AvailabilityZones") and not params.get("AvailabilityZoneIds"):
+        raise bad(
+            "Valid requests must contain either LaunchTemplate, LaunchConfigurationName, InstanceId or MixedInstancesPolicy parameter."
+        )
+    if (
+        not params.get("VPCZoneIdentifier")
+        and not params.get("AvailabilityZones")
+        and not params.get("AvailabilityZoneIds")
+    ):
         raise bad("At least one Availability Zone or VPC Subnet is required.")
     _check_subnets(call, params.get("VPCZoneIdentifier"), params.get("AvailabilityZones"))
     for each in params.get("Tags") or []:
@@ -79,7 +92,10 @@ def check_template(world: World, region: str, spec: Mapping[str, Any], subnets: 
     data = find_version(template, spec.get("Version"))["LaunchTemplateData"]
     backend = backend_of(region)
     if not data.get("ImageId"):
-        raise AwsError("ValidationError", "You must use a valid fully-formed launch template. The request must contain the parameter ImageId")
+        raise AwsError(
+            "ValidationError",
+            "You must use a valid fully-formed launch template. The request must contain the parameter ImageId",
+        )
     image = find_image(backend, data["ImageId"])
     if not data.get("InstanceType") and not data.get("InstanceRequirements"):
         return
@@ -87,21 +103,37 @@ def check_template(world: World, region: str, spec: Mapping[str, Any], subnets: 
         check_architecture(data["InstanceType"], image)
     interfaces = data.get("NetworkInterfaces") or []
     if interfaces and (data.get("SecurityGroupIds") or data.get("SecurityGroups")):
-        raise AwsError("InvalidParameterCombination", "Network interfaces and an instance-level security groups may not be specified on the same request")
+        raise AwsError(
+            "InvalidParameterCombination",
+            "Network interfaces and an instance-level security groups may not be specified on the same request",
+        )
     if any(each.get("NetworkInterfaceId") for each in interfaces):
-        raise AwsError("ValidationError", "Network interface IDs can't be specified in the launch template of an Auto Scaling group.")
+        raise AwsError(
+            "ValidationError",
+            "Network interface IDs can't be specified in the launch template of an Auto Scaling group.",
+        )
     if any(each.get("SubnetId") for each in interfaces) and subnets:
-        raise AwsError("ValidationError", "Subnets of the group and of the launch template's network interfaces can't be given together.")
+        raise AwsError(
+            "ValidationError",
+            "Subnets of the group and of the launch template's network interfaces can't be given together.",
+        )
     if subnets:
         request = resolve_template(world, region, {"LaunchTemplate": dict(spec), "SubnetId": subnets[0]})
-        offering = [each for each in subnets if find_subnet(backend, each).availability_zone in hardware.zones_offering(region, data.get("InstanceType", ""))]
+        offering = [
+            each
+            for each in subnets
+            if find_subnet(backend, each).availability_zone
+            in hardware.zones_offering(region, data.get("InstanceType", ""))
+        ]
         if offering:
             request = resolve_template(world, region, {"LaunchTemplate": dict(spec), "SubnetId": offering[0]})
             try:
                 check_launch(world, region, request, count=1)
             except AwsError as problem:
                 # Capacity is looked at when an instance is launched, not when the group is made.
-                if not problem.code.startswith(("ReservationCapacity", "InvalidCapacityReservationState", "Insufficient")):
+                if not problem.code.startswith(
+                    ("ReservationCapacity", "InvalidCapacityReservationState", "Insufficient")
+                ):
                     raise
 
 
@@ -116,7 +148,8 @@ def create_auto_scaling_group(call: ApiCall) -> dict[str, Any]:
             subnet.id
             for zones in backend.subnets.values()
             for subnet in zones.values()
-            if str(subnet.default_for_az).lower() == "true" and subnet.availability_zone in (params.get("AvailabilityZones") or [])
+            if str(subnet.default_for_az).lower() == "true"
+            and subnet.availability_zone in (params.get("AvailabilityZones") or [])
         ]
     group = make_group(
         call,
@@ -124,8 +157,15 @@ def create_auto_scaling_group(call: ApiCall) -> dict[str, Any]:
         spec=_template_of(params),
         overrides=_overrides_of(params),
         subnets=subnets,
-        sizes=(int(params["MinSize"]), int(params["MaxSize"]), int(params["MinSize"] if params.get("DesiredCapacity") is None else params["DesiredCapacity"])),
-        tags=[{**each, "ResourceId": params["AutoScalingGroupName"], "ResourceType": "auto-scaling-group"} for each in params.get("Tags") or []],
+        sizes=(
+            int(params["MinSize"]),
+            int(params["MaxSize"]),
+            int(params["MinSize"] if params.get("DesiredCapacity") is None else params["DesiredCapacity"]),
+        ),
+        tags=[
+            {**each, "ResourceId": params["AutoScalingGroupName"], "ResourceType": "auto-scaling-group"}
+            for each in params.get("Tags") or []
+        ],
         request=params,
     )
     scale(call, group)
@@ -153,7 +193,9 @@ def make_group(
     request = request or {}
     group: dict[str, Any] = {
         "AutoScalingGroupName": name,
-        "AutoScalingGroupARN": arn("autoscaling", call.region, f"autoScalingGroup:{new_id('g', 32)[2:]}:autoScalingGroupName/{name}"),
+        "AutoScalingGroupARN": arn(
+            "autoscaling", call.region, f"autoScalingGroup:{new_id('g', 32)[2:]}:autoScalingGroupName/{name}"
+        ),
         "MinSize": sizes[0],
         "MaxSize": sizes[1],
         "DesiredCapacity": sizes[2],
@@ -204,13 +246,23 @@ def scale(call: ApiCall, group: dict[str, Any]) -> AwsError | None:
         if problem.code not in ("InsufficientInstanceCapacity", "Unsupported"):
             break
     if problem is not None:
-        _note(call, group, f"Launching {missing} new EC2 instance(s)", "Failed", f"{problem.message} Launching EC2 instance failed. ({problem.code})")
+        _note(
+            call,
+            group,
+            f"Launching {missing} new EC2 instance(s)",
+            "Failed",
+            f"{problem.message} Launching EC2 instance failed. ({problem.code})",
+        )
     return problem
 
 
 def members_of(region: str, group: Mapping[str, Any]) -> list[Any]:
     """Return the living instances of a group."""
-    return [each for each in live_instances(region) if getattr(each, "auto_scaling_group", None) == group["AutoScalingGroupName"]]
+    return [
+        each
+        for each in live_instances(region)
+        if getattr(each, "auto_scaling_group", None) == group["AutoScalingGroupName"]
+    ]
 
 
 def end_instances(region: str, identifiers: Sequence[str]) -> None:
@@ -236,7 +288,9 @@ def _launch_as_many(call: ApiCall, group: Mapping[str, Any], request: Mapping[st
     """Launch `count` instances, or as many as there are and then raise the refusal of the next; halves find that number in few tries."""
     try:
         plan = check_launch(call.world, call.region, request, count=count)
-        reservation = launch(call.world, call.region, request, plan, count=count, capacity=call.environ.get("gpukit.faults"))
+        reservation = launch(
+            call.world, call.region, request, plan, count=count, capacity=call.environ.get("gpukit.faults")
+        )
     except AwsError as problem:
         if count == 1 or problem.code not in _SHORT:
             raise
@@ -265,14 +319,24 @@ def _spread(call: ApiCall, group: Mapping[str, Any], instance_type: str | None, 
     for each in group["_subnets"]:
         by_zone.setdefault(find_subnet(backend, each).availability_zone, each)
     request = _request(call, group, instance_type, group["_subnets"][0])
-    target = ((request.get("CapacityReservationSpecification") or {}).get("CapacityReservationTarget") or {}).get("CapacityReservationId")
+    target = ((request.get("CapacityReservationSpecification") or {}).get("CapacityReservationTarget") or {}).get(
+        "CapacityReservationId"
+    )
     if target and target.startswith("cr-"):
         zone = find_reservation(call.world, call.region, target)["AvailabilityZone"]
         by_zone = {name: subnet for name, subnet in by_zone.items() if name == zone} or by_zone
-    offered = {name: subnet for name, subnet in by_zone.items() if name in hardware.zones_offering(call.region, request.get("InstanceType") or "")}
+    offered = {
+        name: subnet
+        for name, subnet in by_zone.items()
+        if name in hardware.zones_offering(call.region, request.get("InstanceType") or "")
+    }
     usable = sorted((offered or by_zone).items())
     share, rest = divmod(missing, len(usable))
-    return [(subnet, share + (1 if place < rest else 0)) for place, (_, subnet) in enumerate(usable) if share + (1 if place < rest else 0)]
+    return [
+        (subnet, share + (1 if place < rest else 0))
+        for place, (_, subnet) in enumerate(usable)
+        if share + (1 if place < rest else 0)
+    ]
 
 
 def _request(call: ApiCall, group: Mapping[str, Any], instance_type: str | None, subnet_id: str) -> dict[str, Any]:
@@ -286,13 +350,20 @@ def _request(call: ApiCall, group: Mapping[str, Any], instance_type: str | None,
             request[key] = [*(request.get(key) or []), *value]
         elif key == "DefaultGroups":
             if request.get("NetworkInterfaces"):
-                request["NetworkInterfaces"] = [{**each, "Groups": each.get("Groups") or value} for each in request["NetworkInterfaces"]]
+                request["NetworkInterfaces"] = [
+                    {**each, "Groups": each.get("Groups") or value} for each in request["NetworkInterfaces"]
+                ]
             elif not request.get("SecurityGroupIds"):
                 request["SecurityGroupIds"] = list(value)
         elif not request.get(key):
             request[key] = value
-    tags = [{"Key": each["Key"], "Value": each.get("Value", "")} for each in group["Tags"] if each.get("PropagateAtLaunch")]
-    request["TagSpecifications"] = [*(request.get("TagSpecifications") or []), {"ResourceType": "instance", "Tags": tags}]
+    tags = [
+        {"Key": each["Key"], "Value": each.get("Value", "")} for each in group["Tags"] if each.get("PropagateAtLaunch")
+    ]
+    request["TagSpecifications"] = [
+        *(request.get("TagSpecifications") or []),
+        {"ResourceType": "instance", "Tags": tags},
+    ]
     return request
 
 
@@ -304,7 +375,11 @@ def describe_auto_scaling_groups(call: ApiCall) -> dict[str, Any]:
     for each in call.params.get("Filters") or []:
         name, values = str(each.get("Name", "")), each.get("Values") or []
         if name.startswith("tag:"):
-            groups = [group for group in groups if any(tag["Key"] == name[4:] and tag.get("Value") in values for tag in group["Tags"])]
+            groups = [
+                group
+                for group in groups
+                if any(tag["Key"] == name[4:] and tag.get("Value") in values for tag in group["Tags"])
+            ]
         elif name == "tag-key":
             groups = [group for group in groups if any(tag["Key"] in values for tag in group["Tags"])]
     return {"AutoScalingGroups": [shown(call.region, each) for each in groups]}
@@ -316,7 +391,10 @@ def describe_auto_scaling_instances(call: ApiCall) -> dict[str, Any]:
     wanted = call.params.get("InstanceIds")
     found = []
     for group in call.world.table(call.region, KIND).values():
-        found += [{**each, "AutoScalingGroupName": group["AutoScalingGroupName"]} for each in shown(call.region, group)["Instances"]]
+        found += [
+            {**each, "AutoScalingGroupName": group["AutoScalingGroupName"]}
+            for each in shown(call.region, group)["Instances"]
+        ]
     return {"AutoScalingInstances": [each for each in found if not wanted or each["InstanceId"] in wanted]}
 
 
@@ -324,7 +402,12 @@ def describe_auto_scaling_instances(call: ApiCall) -> dict[str, Any]:
 def describe_scaling_activities(call: ApiCall) -> dict[str, Any]:
     """Return what groups did, newest first."""
     wanted = call.params.get("AutoScalingGroupName")
-    found = [each for name, group in call.world.table(call.region, KIND).items() if wanted in (None, name) for each in group["_activities"]]
+    found = [
+        each
+        for name, group in call.world.table(call.region, KIND).items()
+        if wanted in (None, name)
+        for each in group["_activities"]
+    ]
     return {"Activities": sorted(found, key=lambda each: each["StartTime"], reverse=True)}
 
 
@@ -334,7 +417,11 @@ def update_auto_scaling_group(call: ApiCall) -> dict[str, Any]:
     group, params = _find(call), call.params
     low = int(params["MinSize"]) if params.get("MinSize") is not None else group["MinSize"]
     high = int(params["MaxSize"]) if params.get("MaxSize") is not None else group["MaxSize"]
-    desired = int(params["DesiredCapacity"]) if params.get("DesiredCapacity") is not None else min(max(group["DesiredCapacity"], low), high)
+    desired = (
+        int(params["DesiredCapacity"])
+        if params.get("DesiredCapacity") is not None
+        else min(max(group["DesiredCapacity"], low), high)
+    )
     _check_sizes(low, high, desired)
     spec = _template_of(params)
     if spec:
@@ -343,8 +430,16 @@ def update_auto_scaling_group(call: ApiCall) -> dict[str, Any]:
         _check_subnets(call, params["VPCZoneIdentifier"], None)
         group["_subnets"] = params["VPCZoneIdentifier"].split(",")
         group["VPCZoneIdentifier"] = params["VPCZoneIdentifier"]
-        group["AvailabilityZones"] = sorted({find_subnet(backend_of(call.region), each).availability_zone for each in group["_subnets"]})
-    for key in ("DefaultCooldown", "HealthCheckType", "HealthCheckGracePeriod", "TerminationPolicies", "NewInstancesProtectedFromScaleIn"):
+        group["AvailabilityZones"] = sorted(
+            {find_subnet(backend_of(call.region), each).availability_zone for each in group["_subnets"]}
+        )
+    for key in (
+        "DefaultCooldown",
+        "HealthCheckType",
+        "HealthCheckGracePeriod",
+        "TerminationPolicies",
+        "NewInstancesProtectedFromScaleIn",
+    ):
         if params.get(key) is not None:
             group[key] = params[key]
     group |= {"MinSize": low, "MaxSize": high, "DesiredCapacity": desired}
@@ -357,7 +452,9 @@ def set_desired_capacity(call: ApiCall) -> dict[str, Any]:
     """Change the desired size within the bounds."""
     group, desired = _find(call), int(call.params["DesiredCapacity"])
     if not group["MinSize"] <= desired <= group["MaxSize"]:
-        raise bad(f"New SetDesiredCapacity value {desired} is outside of the bounds {group['MinSize']} to {group['MaxSize']} of the AutoScalingGroup.")
+        raise bad(
+            f"New SetDesiredCapacity value {desired} is outside of the bounds {group['MinSize']} to {group['MaxSize']} of the AutoScalingGroup."
+        )
     group["DesiredCapacity"] = desired
     scale(call, group)
     return {}
@@ -368,7 +465,10 @@ def delete_auto_scaling_group(call: ApiCall) -> dict[str, Any]:
     """Delete an empty group, or any with ForceDelete."""
     group = _find(call)
     if members_of(call.region, group) and not call.params.get("ForceDelete"):
-        raise AwsError("ResourceInUse", "You cannot delete an AutoScalingGroup while there are instances or pending Spot instance request(s) still in the group.")
+        raise AwsError(
+            "ResourceInUse",
+            "You cannot delete an AutoScalingGroup while there are instances or pending Spot instance request(s) still in the group.",
+        )
     delete_group(call, group["AutoScalingGroupName"])
     return {}
 
@@ -383,7 +483,11 @@ def terminate_instance(call: ApiCall) -> dict[str, Any]:
                 if call.params.get("ShouldDecrementDesiredCapacity"):
                     group["DesiredCapacity"] = max(group["DesiredCapacity"] - 1, group["MinSize"])
                 scale(call, group)
-                return {"Activity": group["_activities"][-1] if group["_activities"] else _activity(call, group, "Terminating EC2 instance", "InProgress", "")}
+                return {
+                    "Activity": group["_activities"][-1]
+                    if group["_activities"]
+                    else _activity(call, group, "Terminating EC2 instance", "InProgress", "")
+                }
     raise bad(f"Instance Id not found - No managed instance found for instance ID: {call.params['InstanceId']}")
 
 
@@ -476,7 +580,9 @@ def _check_subnets(call: ApiCall, identifiers: str | None, zones: Sequence[str] 
 def _template_of(params: Mapping[str, Any]) -> dict[str, Any] | None:
     found = params.get("LaunchTemplate")
     if not found:
-        found = ((params.get("MixedInstancesPolicy") or {}).get("LaunchTemplate") or {}).get("LaunchTemplateSpecification")
+        found = ((params.get("MixedInstancesPolicy") or {}).get("LaunchTemplate") or {}).get(
+            "LaunchTemplateSpecification"
+        )
     return dict(found) if found else None
 
 
@@ -487,7 +593,11 @@ def _overrides_of(params: Mapping[str, Any]) -> list[str]:
 
 def _shown_spec(call: ApiCall, spec: Mapping[str, Any]) -> dict[str, Any]:
     template = find_template(call.world, call.region, spec)
-    return {"LaunchTemplateId": template["LaunchTemplateId"], "LaunchTemplateName": template["LaunchTemplateName"], "Version": str(spec.get("Version") or "$Default")}
+    return {
+        "LaunchTemplateId": template["LaunchTemplateId"],
+        "LaunchTemplateName": template["LaunchTemplateName"],
+        "Version": str(spec.get("Version") or "$Default"),
+    }
 
 
 def _note(call: ApiCall, group: dict[str, Any], what: str, status: str, message: str = "") -> None:
@@ -506,5 +616,3 @@ def _activity(call: ApiCall, group: Mapping[str, Any], what: str, status: str, m
         "StatusMessage": message,
         "Progress": 100,
     }
-
-

@@ -29,7 +29,12 @@ _COST_TYPES: Final = {
 
 def _same(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     def key(each: Mapping[str, Any]) -> tuple[Any, ...]:
-        return (each.get("NotificationType"), each.get("ComparisonOperator"), float(each.get("Threshold") or 0), each.get("ThresholdType") or "PERCENTAGE")
+        return (
+            each.get("NotificationType"),
+            each.get("ComparisonOperator"),
+            float(each.get("Threshold") or 0),
+            each.get("ThresholdType") or "PERCENTAGE",
+        )
 
     return key(first) == key(second)
 
@@ -39,7 +44,9 @@ def create_budget(call: ApiCall) -> dict[str, Any]:
     """Make a budget with its notifications."""
     table, wanted = call.world.table(PLACE, KIND), call.params["Budget"]
     if wanted["BudgetName"] in table:
-        raise AwsError("DuplicateRecordException", f"Error creating budget: {wanted['BudgetName']} - the budget already exists.")
+        raise AwsError(
+            "DuplicateRecordException", f"Error creating budget: {wanted['BudgetName']} - the budget already exists."
+        )
     table[wanted["BudgetName"]] = {
         "budget": _described(call, wanted),
         "notifications": [
@@ -69,7 +76,9 @@ def update_budget(call: ApiCall) -> dict[str, Any]:
     wanted = call.params["NewBudget"]
     record = _find(call, wanted["BudgetName"])
     # What is left out of the period stays.
-    record["budget"] = _described(call, {**wanted, "TimePeriod": {**record["budget"]["TimePeriod"], **(wanted.get("TimePeriod") or {})}})
+    record["budget"] = _described(
+        call, {**wanted, "TimePeriod": {**record["budget"]["TimePeriod"], **(wanted.get("TimePeriod") or {})}}
+    )
     return {}
 
 
@@ -89,7 +98,12 @@ def create_notification(call: ApiCall) -> dict[str, Any]:
         raise AwsError("DuplicateRecordException", "The notification already exists.")
     if len(record["notifications"]) >= 10:
         raise AwsError("CreationLimitExceededException", "A budget takes at most 10 notifications.")
-    record["notifications"].append({"notification": _with_defaults(call.params["Notification"]), "subscribers": list(call.params.get("Subscribers") or [])})
+    record["notifications"].append(
+        {
+            "notification": _with_defaults(call.params["Notification"]),
+            "subscribers": list(call.params.get("Subscribers") or []),
+        }
+    )
     return {}
 
 
@@ -180,7 +194,10 @@ def _described(call: ApiCall, wanted: Mapping[str, Any]) -> dict[str, Any]:
     budget["TimePeriod"] = period
     limit = budget.get("BudgetLimit")
     unit = limit["Unit"] if limit else "USD"
-    budget["CalculatedSpend"] = {"ActualSpend": {"Amount": "0.0", "Unit": unit}, "ForecastedSpend": {"Amount": "0.0", "Unit": unit}}
+    budget["CalculatedSpend"] = {
+        "ActualSpend": {"Amount": "0.0", "Unit": unit},
+        "ForecastedSpend": {"Amount": "0.0", "Unit": unit},
+    }
     if budget["BudgetType"] == "COST" and not budget.get("Metrics"):
         budget["CostTypes"] = {**_COST_TYPES, **(budget.get("CostTypes") or {})}
     budget["LastUpdatedTime"] = call.world.now()

@@ -29,7 +29,9 @@ MAX_BLOCK_HOURS: Final = 4368
 """1 to 14 days in days, then 21 to 182 days in weeks. Source: botocore ec2 model, CapacityDurationHours; EC2 User Guide, Capacity Blocks."""
 BLOCK_LEAD_WEEKS: Final = 8
 _BLOCK_DOC: Final = "EC2 User Guide, Capacity Blocks for ML; botocore ec2 model, DescribeCapacityBlockOfferings"
-_RESERVATION_DOC: Final = "EC2 API reference, CreateCapacityReservation; EC2 User Guide, On-Demand Capacity Reservations"
+_RESERVATION_DOC: Final = (
+    "EC2 API reference, CreateCapacityReservation; EC2 User Guide, On-Demand Capacity Reservations"
+)
 
 _FILTERS: Final = {
     "instance-type": "InstanceType",
@@ -53,7 +55,9 @@ def find_reservation(world: World, region: str, identifier: str) -> dict[str, An
         raise AwsError("InvalidCapacityReservationId.Malformed", f"The ID '{identifier}' is not valid.")
     record = world.table(region, KIND).get(identifier)
     if record is None:
-        raise AwsError("InvalidCapacityReservationId.NotFound", f"The capacity reservation ID '{identifier}' does not exist.")
+        raise AwsError(
+            "InvalidCapacityReservationId.NotFound", f"The capacity reservation ID '{identifier}' does not exist."
+        )
     age(world, record)
     found: dict[str, Any] = record
     return found
@@ -80,7 +84,8 @@ def free_instances(region: str, record: Mapping[str, Any]) -> int:
     used = sum(
         1
         for each in live_instances(region)
-        if getattr(each, "capacity_reservation_id", None) == record["CapacityReservationId"] and each.state not in ("stopped", "stopping")
+        if getattr(each, "capacity_reservation_id", None) == record["CapacityReservationId"]
+        and each.state not in ("stopped", "stopping")
     )
     return int(record["TotalInstanceCount"]) - used
 
@@ -95,7 +100,9 @@ def reservations_in_group(world: World, region: str, group_arn: str) -> list[str
     return found
 
 
-def open_reservation_for(world: World, region: str, *, instance_type: str, zone: str, tenancy: str, group_arn: str | None) -> dict[str, Any] | None:
+def open_reservation_for(
+    world: World, region: str, *, instance_type: str, zone: str, tenancy: str, group_arn: str | None
+) -> dict[str, Any] | None:
     """Return an active open reservation with a free instance that a launch without a target falls into; None without one."""
     for record in world.table(region, KIND).values():
         age(world, record)
@@ -139,7 +146,9 @@ def seed_reservation(world: World, wanted: Mapping[str, Any]) -> dict[str, Any]:
         end=_date(wanted.get("ends")) or (world.now() + timedelta(days=14) if is_block else None),
         match="targeted" if is_block else str(wanted.get("match") or "targeted"),
         reservation_type="capacity-block" if is_block else "default",
-        group_arn=find_group(world, region, str(wanted["placement_group"]))["GroupArn"] if wanted.get("placement_group") else None,
+        group_arn=find_group(world, region, str(wanted["placement_group"]))["GroupArn"]
+        if wanted.get("placement_group")
+        else None,
     )
 
 
@@ -149,23 +158,32 @@ def reservation_is_well_formed(call: ApiCall) -> None:
     params = call.params
     zone = params.get("AvailabilityZone") or _zone_name(call.region, params.get("AvailabilityZoneId"))
     if not zone:
-        raise AwsError("MissingParameter", "The request must contain the parameter AvailabilityZone or AvailabilityZoneId")
+        raise AwsError(
+            "MissingParameter", "The request must contain the parameter AvailabilityZone or AvailabilityZoneId"
+        )
     instance_type = params.get("InstanceType", "")
     if hardware.describe_type(instance_type) is None:
         raise AwsError("InvalidParameterValue", f"Invalid value '{instance_type}' for InstanceType.")
     if zone not in zone_names(call.region):
         raise AwsError("InvalidParameterValue", f"Invalid availability zone: [{zone}]")
     if zone not in hardware.zones_offering(call.region, instance_type):
-        raise AwsError("Unsupported", f"The requested instance type ({instance_type}) is not supported in the requested Availability Zone ({zone}).")
+        raise AwsError(
+            "Unsupported",
+            f"The requested instance type ({instance_type}) is not supported in the requested Availability Zone ({zone}).",
+        )
     if int(params.get("InstanceCount", 0)) < 1:
         raise AwsError("InvalidParameterValue", "InstanceCount must be at least 1.")
     _check_end(call, params.get("EndDateType"), params.get("EndDate"))
     if params.get("PlacementGroupArn"):
         group = find_group(call.world, call.region, params["PlacementGroupArn"])
         if group["Strategy"] != "cluster":
-            raise AwsError("InvalidParameterValue", "Capacity Reservations can be created in cluster placement groups only.")
+            raise AwsError(
+                "InvalidParameterValue", "Capacity Reservations can be created in cluster placement groups only."
+            )
         if params.get("Tenancy", "default") != "default":
-            raise AwsError("InvalidParameterCombination", "A Capacity Reservation in a placement group must have default tenancy.")
+            raise AwsError(
+                "InvalidParameterCombination", "A Capacity Reservation in a placement group must have default tenancy."
+            )
     if params.get("EphemeralStorage"):
         raise AwsError("InvalidParameterValue", "EphemeralStorage is deprecated and not supported.")
 
@@ -179,12 +197,23 @@ def _check_end(call: ApiCall, end_type: str | None, end: datetime | None) -> Non
         raise AwsError("InvalidParameterValue", "EndDate must be in the future.")
 
 
-@rule("ec2", "CreateCapacityReservation", source="EC2 User Guide: a Capacity Reservation counts toward the On-Demand quota of its family")
+@rule(
+    "ec2",
+    "CreateCapacityReservation",
+    source="EC2 User Guide: a Capacity Reservation counts toward the On-Demand quota of its family",
+)
 def reservation_is_within_quota(call: ApiCall) -> None:
     """The vCPUs of a reservation count against the On-Demand quota whether they run or not."""
     from gpukit_sandbox.cloud.ec2_quota_use import require_vcpus
 
-    require_vcpus(call.world, call.region, call.params["InstanceType"], int(call.params["InstanceCount"]), spot=False, code="InstanceLimitExceeded")
+    require_vcpus(
+        call.world,
+        call.region,
+        call.params["InstanceType"],
+        int(call.params["InstanceCount"]),
+        spot=False,
+        code="InstanceLimitExceeded",
+    )
 
 
 @action("ec2", "CreateCapacityReservation")
@@ -219,10 +248,18 @@ def create_capacity_reservation(call: ApiCall) -> dict[str, Any]:
 def describe_capacity_reservations(call: ApiCall) -> dict[str, Any]:
     """Return reservations by id and filter, with what is free now."""
     wanted = call.params.get("CapacityReservationIds")
-    records = [find_reservation(call.world, call.region, each) for each in wanted] if wanted else list(call.world.table(call.region, KIND).values())
+    records = (
+        [find_reservation(call.world, call.region, each) for each in wanted]
+        if wanted
+        else list(call.world.table(call.region, KIND).values())
+    )
     for record in records:
         age(call.world, record)
-    return {"CapacityReservations": [shown(call.region, each) for each in records if matches(each, call.params.get("Filters"), _FILTERS)]}
+    return {
+        "CapacityReservations": [
+            shown(call.region, each) for each in records if matches(each, call.params.get("Filters"), _FILTERS)
+        ]
+    }
 
 
 @action("ec2", "ModifyCapacityReservation")
@@ -272,20 +309,31 @@ def capacity_block_request_is_well_formed(call: ApiCall) -> None:
     params = call.params
     hours = int(params.get("CapacityDurationHours", 0))
     if hours < DAY_STEP_HOURS or hours > MAX_BLOCK_HOURS:
-        raise AwsError("InvalidParameterValue", f"CapacityDurationHours must be between {DAY_STEP_HOURS} and {MAX_BLOCK_HOURS}; it is {hours}.")
+        raise AwsError(
+            "InvalidParameterValue",
+            f"CapacityDurationHours must be between {DAY_STEP_HOURS} and {MAX_BLOCK_HOURS}; it is {hours}.",
+        )
     step = DAY_STEP_HOURS if hours <= LAST_HOURS_IN_DAYS else WEEK_STEP_HOURS
     if hours % step:
-        raise AwsError("InvalidParameterValue", f"CapacityDurationHours of {hours} is invalid: it must be a multiple of {step} hours.")
+        raise AwsError(
+            "InvalidParameterValue",
+            f"CapacityDurationHours of {hours} is invalid: it must be a multiple of {step} hours.",
+        )
     instance_type, ultraserver = params.get("InstanceType"), params.get("UltraserverType")
     if bool(instance_type) == bool(ultraserver):
-        raise AwsError("InvalidParameterCombination", "Specify either InstanceType with InstanceCount or UltraserverType with UltraserverCount.")
+        raise AwsError(
+            "InvalidParameterCombination",
+            "Specify either InstanceType with InstanceCount or UltraserverType with UltraserverCount.",
+        )
     if instance_type:
         _require_block_type(instance_type)
         count = params.get("InstanceCount")
         if count is None:
             raise AwsError("MissingParameter", "The request must contain the parameter InstanceCount")
         if not 1 <= int(count) <= MAX_BLOCK_INSTANCES:
-            raise AwsError("InvalidParameterValue", f"InstanceCount must be between 1 and {MAX_BLOCK_INSTANCES}; it is {count}.")
+            raise AwsError(
+                "InvalidParameterValue", f"InstanceCount must be between 1 and {MAX_BLOCK_INSTANCES}; it is {count}."
+            )
         if params.get("UltraserverCount") is not None:
             raise AwsError("InvalidParameterCombination", "UltraserverCount is valid only with UltraserverType.")
     else:
@@ -310,8 +358,12 @@ def _require_block_type(instance_type: str) -> None:
     if found is None:
         raise AwsError("InvalidParameterValue", f"Invalid value '{instance_type}' for InstanceType.")
     if "capacity-block" not in found["SupportedUsageClasses"]:
-        raise AwsError("InvalidParameterValue", f"Capacity Blocks are not offered for the instance type {instance_type}.")
-    if any(each.instance_type == instance_type and each.name.startswith("u-") for each in load_catalog().ultraservers()):
+        raise AwsError(
+            "InvalidParameterValue", f"Capacity Blocks are not offered for the instance type {instance_type}."
+        )
+    if any(
+        each.instance_type == instance_type and each.name.startswith("u-") for each in load_catalog().ultraservers()
+    ):
         raise AwsError("InvalidParameterValue", f"{instance_type} is sold as UltraServers: specify UltraserverType.")
 
 
@@ -324,15 +376,26 @@ def describe_capacity_block_offerings(call: ApiCall) -> dict[str, Any]:
     instance_type = params.get("InstanceType")
     if params.get("UltraserverType"):
         server = load_catalog().ultraserver(params["UltraserverType"])
-        instance_type, count = server.instance_type, int(server.instances or 0) * int(params.get("UltraserverCount") or 1)
-    earliest = max(_aware(params["StartDateRange"]), call.world.now()) if params.get("StartDateRange") else call.world.now()
+        instance_type, count = (
+            server.instance_type,
+            int(server.instances or 0) * int(params.get("UltraserverCount") or 1),
+        )
+    earliest = (
+        max(_aware(params["StartDateRange"]), call.world.now()) if params.get("StartDateRange") else call.world.now()
+    )
     start = _next_block_start(earliest)
-    if params.get("EndDateRange") and start + timedelta(hours=hours) > _aware(params["EndDateRange"]) + timedelta(days=1):
+    if params.get("EndDateRange") and start + timedelta(hours=hours) > _aware(params["EndDateRange"]) + timedelta(
+        days=1
+    ):
         return {"CapacityBlockOfferings": []}
     offers = []
     price = load_catalog().capacity_block_usd_per_hour(params.get("UltraserverType") or instance_type, call.region)
     for zone in sorted(hardware.zones_offering(call.region, str(instance_type))):
-        left = call.environ["gpukit.faults"].capacity_left(str(instance_type), zone) if "gpukit.faults" in call.environ else None
+        left = (
+            call.environ["gpukit.faults"].capacity_left(str(instance_type), zone)
+            if "gpukit.faults" in call.environ
+            else None
+        )
         if left is not None and left < count:
             continue
         units = int(params.get("UltraserverCount") or 1) if params.get("UltraserverType") else count
@@ -364,7 +427,9 @@ def purchase_capacity_block(call: ApiCall) -> dict[str, Any]:
     identifier = call.params.get("CapacityBlockOfferingId", "")
     offer = call.world.table(call.region, OFFERS).get(identifier)
     if offer is None:
-        raise AwsError("InvalidCapacityBlockOfferingId.NotFound", f"The Capacity Block offering '{identifier}' does not exist.")
+        raise AwsError(
+            "InvalidCapacityBlockOfferingId.NotFound", f"The Capacity Block offering '{identifier}' does not exist."
+        )
     if not call.params.get("InstancePlatform"):
         raise AwsError("MissingParameter", "The request must contain the parameter InstancePlatform")
     record = _new_record(
@@ -398,7 +463,12 @@ def describe_capacity_blocks(call: ApiCall) -> dict[str, Any]:
         for identifier in block["CapacityReservationIds"]:
             block["State"] = find_reservation(call.world, call.region, identifier)["State"]
         blocks.append(block)
-    fields = {"capacity-block-id": "CapacityBlockId", "availability-zone": "AvailabilityZone", "state": "State", "ultraserver-type": "UltraserverType"}
+    fields = {
+        "capacity-block-id": "CapacityBlockId",
+        "availability-zone": "AvailabilityZone",
+        "state": "State",
+        "ultraserver-type": "UltraserverType",
+    }
     return {"CapacityBlocks": [each for each in blocks if matches(each, call.params.get("Filters"), fields)]}
 
 
@@ -439,7 +509,11 @@ def zone_names(region: str) -> frozenset[str]:
 def _zone_name(region: str, zone_id: str | None) -> str | None:
     from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
 
-    return next((zone.name for zone in RegionsAndZonesBackend.zones.get(region, ()) if zone.zone_id == zone_id), None) if zone_id else None
+    return (
+        next((zone.name for zone in RegionsAndZonesBackend.zones.get(region, ()) if zone.zone_id == zone_id), None)
+        if zone_id
+        else None
+    )
 
 
 def _region_of_zone(zone: str) -> str:

@@ -34,7 +34,16 @@ class Attachment:
 class CardInterface(NetworkInterface):
     """A network interface on a network card; an `efa-only` one has no address."""
 
-    def __init__(self, backend: Any, subnet: Any, *, address: str | None, groups: list[Any], settings: Mapping[str, Any], hostnames: bool) -> None:
+    def __init__(
+        self,
+        backend: Any,
+        subnet: Any,
+        *,
+        address: str | None,
+        groups: list[Any],
+        settings: Mapping[str, Any],
+        hostnames: bool,
+    ) -> None:
         """Make the interface with the settings of a request; moto's own constructor is too slow for thousands."""
         self.ec2_backend = backend
         self.id = new_id("eni")
@@ -198,7 +207,9 @@ class CloudInstance(Instance):
             del self.ec2_backend.iam_instance_profile_associations[self.id]
         self._state = InstanceState("terminated", 48)
         self._reason = f"User initiated ({utcnow():%Y-%m-%d %H:%M:%S GMT})"
-        self.state_reason = StateReason("Client.UserInitiatedShutdown: User initiated shutdown", "Client.UserInitiatedShutdown")
+        self.state_reason = StateReason(
+            "Client.UserInitiatedShutdown: User initiated shutdown", "Client.UserInitiatedShutdown"
+        )
         self.terminated_at = utcnow()
         self.nics = {}
         return previous
@@ -266,7 +277,10 @@ def require_address(addresses: Iterator[str], subnet: Any) -> str:
     """Return the next free address. Raises InsufficientFreeAddressesInSubnet."""
     address = next(addresses, None)
     if address is None:
-        raise AwsError("InsufficientFreeAddressesInSubnet", f"There are not enough free addresses in subnet '{subnet.id}' to satisfy the requested number of instances.")
+        raise AwsError(
+            "InsufficientFreeAddressesInSubnet",
+            f"There are not enough free addresses in subnet '{subnet.id}' to satisfy the requested number of instances.",
+        )
     return address
 
 

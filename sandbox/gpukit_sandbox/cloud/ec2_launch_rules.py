@@ -61,7 +61,9 @@ class LaunchPlan:
     template_tags: dict[str, str] = field(default_factory=dict)
 
 
-def check_launch(world: World, region: str, request: Mapping[str, Any], *, count: int, for_group: bool = False) -> LaunchPlan:
+def check_launch(
+    world: World, region: str, request: Mapping[str, Any], *, count: int, for_group: bool = False
+) -> LaunchPlan:
     """
     Return the plan of a launch. Raises AwsError for the first rule that a request breaks.
 
@@ -102,7 +104,12 @@ def check_launch(world: World, region: str, request: Mapping[str, Any], *, count
         reservation_group=group,
         reservation_preference=preference,
         instance_profile=_check_profile(request),
-        template_tags={"aws:ec2launchtemplate:id": reference["id"], "aws:ec2launchtemplate:version": reference["version"]} if reference else {},
+        template_tags={
+            "aws:ec2launchtemplate:id": reference["id"],
+            "aws:ec2launchtemplate:version": reference["version"],
+        }
+        if reference
+        else {},
     )
 
 
@@ -152,12 +159,21 @@ def _check_level_of_network_settings(request: Mapping[str, Any]) -> None:
     if not request.get("NetworkInterfaces"):
         return
     if request.get("SecurityGroupIds") or request.get("SecurityGroups"):
-        raise AwsError("InvalidParameterCombination", "Network interfaces and an instance-level security groups may not be specified on the same request")
+        raise AwsError(
+            "InvalidParameterCombination",
+            "Network interfaces and an instance-level security groups may not be specified on the same request",
+        )
     if request.get("SubnetId"):
-        raise AwsError("InvalidParameterCombination", "Network interfaces and an instance-level subnet ID may not be specified on the same request")
+        raise AwsError(
+            "InvalidParameterCombination",
+            "Network interfaces and an instance-level subnet ID may not be specified on the same request",
+        )
     for name in ("PrivateIpAddress", "Ipv6AddressCount", "Ipv6Addresses"):
         if request.get(name):
-            raise AwsError("InvalidParameterCombination", f"Network interfaces and an instance-level {name} may not be specified on the same request")
+            raise AwsError(
+                "InvalidParameterCombination",
+                f"Network interfaces and an instance-level {name} may not be specified on the same request",
+            )
 
 
 def _check_network(
@@ -175,31 +191,58 @@ def _check_network(
     subnets: dict[str, Any] = {}
     plans: list[InterfacePlan] = []
     limit = int(quota(world, region, "vpc", "sg-per-eni"))
-    for each in sorted(given, key=lambda one: (int(one.get("NetworkCardIndex") or 0), int(one.get("DeviceIndex") or 0))):
+    for each in sorted(
+        given, key=lambda one: (int(one.get("NetworkCardIndex") or 0), int(one.get("DeviceIndex") or 0))
+    ):
         if each.get("NetworkInterfaceId"):
             existing = backend.enis.get(each["NetworkInterfaceId"])
             if existing is None:
-                raise AwsError("InvalidNetworkInterfaceID.NotFound", f"The networkInterface ID '{each['NetworkInterfaceId']}' does not exist")
+                raise AwsError(
+                    "InvalidNetworkInterfaceID.NotFound",
+                    f"The networkInterface ID '{each['NetworkInterfaceId']}' does not exist",
+                )
             if existing.status != "available":
                 raise AwsError("InvalidNetworkInterface.InUse", f"Interface: [{existing.id}] in use.")
             subnets[existing.subnet.id] = existing.subnet
-            existing.network_card_index, existing.device_index = int(each.get("NetworkCardIndex") or 0), int(each.get("DeviceIndex") or 0)
-            plans.append(InterfacePlan(settings=each, subnet_id=existing.subnet.id, groups=list(existing.group_set), kind="interface", existing=existing))
+            existing.network_card_index, existing.device_index = (
+                int(each.get("NetworkCardIndex") or 0),
+                int(each.get("DeviceIndex") or 0),
+            )
+            plans.append(
+                InterfacePlan(
+                    settings=each,
+                    subnet_id=existing.subnet.id,
+                    groups=list(existing.group_set),
+                    kind="interface",
+                    existing=existing,
+                )
+            )
             continue
         subnet = _subnet(backend, region, each.get("SubnetId"), request)
         subnets[subnet.id] = subnet
         groups = [_group(backend, subnet, identifier) for identifier in each.get("Groups") or []]
         if len(groups) > limit:
-            raise AwsError("SecurityGroupsPerInterfaceLimitExceeded", f"The maximum number of security groups per interface is {limit}.")
+            raise AwsError(
+                "SecurityGroupsPerInterfaceLimitExceeded",
+                f"The maximum number of security groups per interface is {limit}.",
+            )
         if not groups:
             default = backend.get_default_security_group(subnet.vpc_id)
             groups = [default] if default else []
         if each.get("PrivateIpAddress"):
             _check_address(backend, subnet, each["PrivateIpAddress"])
         settings = dict(each)
-        if settings.get("AssociatePublicIpAddress") is None and len(given) == 1 and str(subnet.map_public_ip_on_launch).lower() == "true":
+        if (
+            settings.get("AssociatePublicIpAddress") is None
+            and len(given) == 1
+            and str(subnet.map_public_ip_on_launch).lower() == "true"
+        ):
             settings["AssociatePublicIpAddress"] = True
-        plans.append(InterfacePlan(settings=settings, subnet_id=subnet.id, groups=groups, kind=each.get("InterfaceType") or "interface"))
+        plans.append(
+            InterfacePlan(
+                settings=settings, subnet_id=subnet.id, groups=groups, kind=each.get("InterfaceType") or "interface"
+            )
+        )
     if len({subnet.availability_zone for subnet in subnets.values()}) > 1:
         raise AwsError("InvalidParameterCombination", "The network interfaces must be in the same Availability Zone.")
     if len({subnet.vpc_id for subnet in subnets.values()}) > 1:
@@ -211,9 +254,16 @@ def _subnet(backend: Any, region: str, identifier: str | None, request: Mapping[
     if identifier:
         return find_subnet(backend, identifier)
     zone = (request.get("Placement") or {}).get("AvailabilityZone")
-    defaults = [each for zones in backend.subnets.values() for each in zones.values() if str(each.default_for_az).lower() == "true"]
+    defaults = [
+        each
+        for zones in backend.subnets.values()
+        for each in zones.values()
+        if str(each.default_for_az).lower() == "true"
+    ]
     for subnet in sorted(defaults, key=lambda each: each.availability_zone):
-        offered = subnet.availability_zone in hardware.zones_offering(region, request.get("InstanceType") or DEFAULT_TYPE)
+        offered = subnet.availability_zone in hardware.zones_offering(
+            region, request.get("InstanceType") or DEFAULT_TYPE
+        )
         if subnet.availability_zone == zone or (zone is None and offered):
             return subnet
     if zone is None and defaults:
@@ -238,7 +288,9 @@ def _group(backend: Any, subnet: Any, identifier: str) -> Any:
     if group is None:
         raise AwsError("InvalidGroup.NotFound", f"The security group '{identifier}' does not exist")
     if group.vpc_id != subnet.vpc_id:
-        raise AwsError("InvalidParameter", f"Security group {identifier} and subnet {subnet.id} belong to different networks.")
+        raise AwsError(
+            "InvalidParameter", f"Security group {identifier} and subnet {subnet.id} belong to different networks."
+        )
     return group
 
 
@@ -267,7 +319,9 @@ def _check_address(backend: Any, subnet: Any, address: str) -> None:
         raise AwsError("InvalidIPAddress.InUse", f"Address {address} is in use.")
 
 
-def _check_placement(world: World, region: str, request: Mapping[str, Any], instance_type: str, subnet: Any, count: int) -> None:
+def _check_placement(
+    world: World, region: str, request: Mapping[str, Any], instance_type: str, subnet: Any, count: int
+) -> None:
     from gpukit_sandbox.cloud.ec2_launches import live_instances
 
     placement = request.get("Placement")
@@ -275,39 +329,61 @@ def _check_placement(world: World, region: str, request: Mapping[str, Any], inst
         return
     zone = placement.get("AvailabilityZone")
     if zone and zone != subnet.availability_zone:
-        raise AwsError("InvalidParameterValue", f"The availability zone '{zone}' does not match the subnet's availability zone '{subnet.availability_zone}'.")
+        raise AwsError(
+            "InvalidParameterValue",
+            f"The availability zone '{zone}' does not match the subnet's availability zone '{subnet.availability_zone}'.",
+        )
     if placement.get("GroupName") and placement.get("GroupId"):
-        raise AwsError("InvalidParameterCombination", "Only one of placement group name and placement group ID may be specified.")
+        raise AwsError(
+            "InvalidParameterCombination", "Only one of placement group name and placement group ID may be specified."
+        )
     wanted = placement.get("GroupName") or placement.get("GroupId")
     if placement.get("HostId") and placement.get("Tenancy") not in (None, "host"):
         raise AwsError("InvalidParameterCombination", "HostId requires tenancy host.")
     if not wanted:
         if placement.get("PartitionNumber"):
-            raise AwsError("InvalidParameterCombination", "A partition number is valid only with a partition placement group.")
+            raise AwsError(
+                "InvalidParameterCombination", "A partition number is valid only with a partition placement group."
+            )
         return
     group = find_group(world, region, wanted)
     placement["GroupName"] = group["GroupName"]
-    strategies = (hardware.describe_type(instance_type) or {}).get("PlacementGroupInfo", {}).get("SupportedStrategies", [])
+    strategies = (
+        (hardware.describe_type(instance_type) or {}).get("PlacementGroupInfo", {}).get("SupportedStrategies", [])
+    )
     if group["Strategy"] not in strategies:
-        raise AwsError("InvalidParameterCombination", f"{group['Strategy'].capitalize()} placement groups are not supported by the '{instance_type}' instance type.")
+        raise AwsError(
+            "InvalidParameterCombination",
+            f"{group['Strategy'].capitalize()} placement groups are not supported by the '{instance_type}' instance type.",
+        )
     number = placement.get("PartitionNumber")
     if number is not None:
         if group["Strategy"] != "partition":
-            raise AwsError("InvalidParameterCombination", "A partition number is valid only with a partition placement group.")
+            raise AwsError(
+                "InvalidParameterCombination", "A partition number is valid only with a partition placement group."
+            )
         if not 1 <= int(number) <= group["PartitionCount"]:
-            raise AwsError("InvalidParameterValue", f"The partition number must be between 1 and {group['PartitionCount']}.")
+            raise AwsError(
+                "InvalidParameterValue", f"The partition number must be between 1 and {group['PartitionCount']}."
+            )
     members = [each for each in live_instances(region) if getattr(each, "placement_group", "") == group["GroupName"]]
     if group["Strategy"] == "spread":
         if placement.get("Tenancy") in ("dedicated", "host"):
             raise AwsError("InvalidParameterCombination", "Spread placement groups do not support dedicated tenancy.")
-        if sum(1 for each in members if each.availability_zone == subnet.availability_zone) + count > MAX_SPREAD_PER_ZONE:
+        if (
+            sum(1 for each in members if each.availability_zone == subnet.availability_zone) + count
+            > MAX_SPREAD_PER_ZONE
+        ):
             raise AwsError(
                 "InsufficientInstanceCapacity",
                 f"We currently do not have sufficient capacity to launch all of the additional requested instances into placement group '{group['GroupName']}': "
                 f"{MAX_SPREAD_PER_ZONE} running instances per Availability Zone is the most.",
             )
     if group["Strategy"] == "cluster" and any(each.availability_zone != subnet.availability_zone for each in members):
-        raise AwsError("InvalidParameterCombination", f"Placement group '{group['GroupName']}' has instances in another Availability Zone; a cluster group is in one.")
+        raise AwsError(
+            "InvalidParameterCombination",
+            f"Placement group '{group['GroupName']}' has instances in another Availability Zone; a cluster group is in one.",
+        )
 
 
 def _check_market(request: Mapping[str, Any], instance_type: str) -> str | None:
@@ -316,18 +392,24 @@ def _check_market(request: Mapping[str, Any], instance_type: str) -> str | None:
     usage = (hardware.describe_type(instance_type) or {}).get("SupportedUsageClasses", [])
     if not market:
         if spot:
-            raise AwsError("MissingParameter", "The request must contain the parameter MarketType when SpotOptions is given.")
+            raise AwsError(
+                "MissingParameter", "The request must contain the parameter MarketType when SpotOptions is given."
+            )
         return None
     if market == "capacity-block":
         if spot:
             raise AwsError("InvalidParameterCombination", "SpotOptions are valid only with the market type spot.")
         if "capacity-block" not in usage:
-            raise AwsError("InvalidParameterValue", f"The instance type {instance_type} is not offered in Capacity Blocks.")
+            raise AwsError(
+                "InvalidParameterValue", f"The instance type {instance_type} is not offered in Capacity Blocks."
+            )
         return "capacity-block"
     if market != "spot":
         return None if market == "on-demand" else str(market)
     if "spot" not in usage:
-        raise AwsError("InvalidParameterValue", f"The instance type {instance_type} is not supported for Spot Instances.")
+        raise AwsError(
+            "InvalidParameterValue", f"The instance type {instance_type} is not supported for Spot Instances."
+        )
     _check_spot(spot)
     if (request.get("Placement") or {}).get("Tenancy") == "host":
         raise AwsError("InvalidParameterCombination", "Spot Instances do not support host tenancy.")
@@ -342,12 +424,20 @@ def _check_spot(spot: Mapping[str, Any]) -> None:
         except ValueError as problem:
             raise AwsError("InvalidParameterValue", f"Invalid value '{price}' for MaxPrice.") from problem
         if value < MIN_SPOT_PRICE_USD:
-            raise AwsError("InvalidParameterValue", f"The maximum price {price} is below the least allowed, {MIN_SPOT_PRICE_USD} USD.")
+            raise AwsError(
+                "InvalidParameterValue",
+                f"The maximum price {price} is below the least allowed, {MIN_SPOT_PRICE_USD} USD.",
+            )
     kind, behavior = spot.get("SpotInstanceType") or "one-time", spot.get("InstanceInterruptionBehavior") or "terminate"
     if kind == "persistent" and behavior == "terminate":
-        raise AwsError("InvalidParameterCombination", "A persistent Spot request needs the interruption behavior stop or hibernate.")
+        raise AwsError(
+            "InvalidParameterCombination",
+            "A persistent Spot request needs the interruption behavior stop or hibernate.",
+        )
     if kind == "one-time" and behavior in ("stop", "hibernate"):
-        raise AwsError("InvalidParameterCombination", f"The interruption behavior {behavior} needs a persistent Spot request.")
+        raise AwsError(
+            "InvalidParameterCombination", f"The interruption behavior {behavior} needs a persistent Spot request."
+        )
     if spot.get("ValidUntil") is not None and kind != "persistent":
         raise AwsError("InvalidParameterCombination", "ValidUntil is supported only for persistent Spot requests.")
     if spot.get("BlockDurationMinutes") is not None:
@@ -358,16 +448,29 @@ def _check_reservation(
     world: World, region: str, request: Mapping[str, Any], instance_type: str, subnet: Any, market: str | None
 ) -> tuple[str | None, list[str], str | None]:
     specification = request.get("CapacityReservationSpecification") or {}
-    preference, target = specification.get("CapacityReservationPreference"), specification.get("CapacityReservationTarget") or {}
+    preference, target = (
+        specification.get("CapacityReservationPreference"),
+        specification.get("CapacityReservationTarget") or {},
+    )
     identifier, group_arn = target.get("CapacityReservationId"), target.get("CapacityReservationResourceGroupArn")
     if target and preference not in (None, "capacity-reservations-only"):
-        raise AwsError("InvalidParameterCombination", "CapacityReservationPreference and CapacityReservationTarget may be specified together only with the preference capacity-reservations-only.")
+        raise AwsError(
+            "InvalidParameterCombination",
+            "CapacityReservationPreference and CapacityReservationTarget may be specified together only with the preference capacity-reservations-only.",
+        )
     if identifier and group_arn:
-        raise AwsError("InvalidParameterCombination", "Specify either a Capacity Reservation ID or a resource group ARN, not both.")
+        raise AwsError(
+            "InvalidParameterCombination", "Specify either a Capacity Reservation ID or a resource group ARN, not both."
+        )
     if target and not identifier and not group_arn:
-        raise AwsError("MissingParameter", "CapacityReservationTarget needs a Capacity Reservation ID or a resource group ARN.")
+        raise AwsError(
+            "MissingParameter", "CapacityReservationTarget needs a Capacity Reservation ID or a resource group ARN."
+        )
     if market == "capacity-block" and not identifier and not group_arn:
-        raise AwsError("InvalidParameterCombination", "A launch with the market type capacity-block must name the Capacity Block's reservation.")
+        raise AwsError(
+            "InvalidParameterCombination",
+            "A launch with the market type capacity-block must name the Capacity Block's reservation.",
+        )
     if market == "spot" and (target or preference == "capacity-reservations-only"):
         raise AwsError("InvalidParameterCombination", "Spot Instances cannot be launched into a Capacity Reservation.")
     if group_arn:
@@ -380,11 +483,17 @@ def _check_reservation(
     record = find_reservation(world, region, identifier)
     is_block = record["ReservationType"] == "capacity-block"
     if is_block and market != "capacity-block":
-        raise AwsError("InvalidParameterValue", f"The Capacity Reservation {identifier} is a Capacity Block: specify the market type capacity-block.")
+        raise AwsError(
+            "InvalidParameterValue",
+            f"The Capacity Reservation {identifier} is a Capacity Block: specify the market type capacity-block.",
+        )
     if not is_block and market == "capacity-block":
         raise AwsError("InvalidParameterValue", f"The Capacity Reservation {identifier} is not a Capacity Block.")
     if record["State"] != "active":
-        raise AwsError("InvalidCapacityReservationState", f"The Capacity Reservation {identifier} is {record['State']}, not active.")
+        raise AwsError(
+            "InvalidCapacityReservationState",
+            f"The Capacity Reservation {identifier} is {record['State']}, not active.",
+        )
     group_name = (request.get("Placement") or {}).get("GroupName")
     if is_block and group_name:
         raise AwsError("InvalidParameterCombination", "Placement groups are not supported with Capacity Blocks.")
@@ -412,9 +521,17 @@ def _check_metadata(request: Mapping[str, Any]) -> None:
     options = request.get("MetadataOptions") or {}
     hops = options.get("HttpPutResponseHopLimit")
     if hops is not None and not 1 <= int(hops) <= MAX_HOP_LIMIT:
-        raise AwsError("InvalidParameterValue", f"Value ({hops}) for parameter HttpPutResponseHopLimit is invalid: it must be between 1 and {MAX_HOP_LIMIT}.")
-    if options.get("HttpEndpoint") == "disabled" and any(options.get(name) for name in ("HttpTokens", "HttpPutResponseHopLimit")):
-        raise AwsError("InvalidParameterCombination", "HttpTokens and HttpPutResponseHopLimit need the metadata endpoint to be enabled.")
+        raise AwsError(
+            "InvalidParameterValue",
+            f"Value ({hops}) for parameter HttpPutResponseHopLimit is invalid: it must be between 1 and {MAX_HOP_LIMIT}.",
+        )
+    if options.get("HttpEndpoint") == "disabled" and any(
+        options.get(name) for name in ("HttpTokens", "HttpPutResponseHopLimit")
+    ):
+        raise AwsError(
+            "InvalidParameterCombination",
+            "HttpTokens and HttpPutResponseHopLimit need the metadata endpoint to be enabled.",
+        )
 
 
 def _check_processor(request: Mapping[str, Any], instance_type: str) -> None:
@@ -425,9 +542,15 @@ def _check_processor(request: Mapping[str, Any], instance_type: str) -> None:
     if cores is None or threads is None:
         raise AwsError("InvalidParameterCombination", "CpuOptions needs both CoreCount and ThreadsPerCore.")
     if known.get("ValidCores") and int(cores) not in known["ValidCores"]:
-        raise AwsError("InvalidParameterValue", f"Invalid value '{cores}' for CoreCount: {instance_type} takes {known['ValidCores']}.")
+        raise AwsError(
+            "InvalidParameterValue",
+            f"Invalid value '{cores}' for CoreCount: {instance_type} takes {known['ValidCores']}.",
+        )
     if known.get("ValidThreadsPerCore") and int(threads) not in known["ValidThreadsPerCore"]:
-        raise AwsError("InvalidParameterValue", f"Invalid value '{threads}' for ThreadsPerCore: {instance_type} takes {known['ValidThreadsPerCore']}.")
+        raise AwsError(
+            "InvalidParameterValue",
+            f"Invalid value '{threads}' for ThreadsPerCore: {instance_type} takes {known['ValidThreadsPerCore']}.",
+        )
 
 
 def _check_profile(request: Mapping[str, Any]) -> str | None:
@@ -435,10 +558,19 @@ def _check_profile(request: Mapping[str, Any]) -> str | None:
     if not profile:
         return None
     if profile.get("Arn") and profile.get("Name"):
-        raise AwsError("InvalidParameterCombination", "The parameter 'iamInstanceProfile.name' may not be used in combination with 'iamInstanceProfile.arn'")
+        raise AwsError(
+            "InvalidParameterCombination",
+            "The parameter 'iamInstanceProfile.name' may not be used in combination with 'iamInstanceProfile.arn'",
+        )
     for each in get_backend("iam")[ACCOUNT_ID]["aws"].instance_profiles.values():
         if each.name == profile.get("Name") or each.arn == profile.get("Arn"):
             return str(each.arn)
     if profile.get("Name"):
-        raise AwsError("InvalidParameterValue", f"Value ({profile['Name']}) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name")
-    raise AwsError("InvalidParameterValue", f"Value ({profile.get('Arn')}) for parameter iamInstanceProfile.arn is invalid. Invalid IAM Instance Profile ARN")
+        raise AwsError(
+            "InvalidParameterValue",
+            f"Value ({profile['Name']}) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name",
+        )
+    raise AwsError(
+        "InvalidParameterValue",
+        f"Value ({profile.get('Arn')}) for parameter iamInstanceProfile.arn is invalid. Invalid IAM Instance Profile ARN",
+    )

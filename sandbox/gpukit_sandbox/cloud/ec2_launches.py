@@ -40,7 +40,10 @@ def run_instances(call: ApiCall) -> dict[str, Any]:
     """Launch instances. Raises what EC2 raises, DryRunOperation last."""
     low, high = int(call.params.get("MinCount") or 0), int(call.params.get("MaxCount") or 0)
     if low < 1 or high < low:
-        raise AwsError("InvalidParameterValue", f"Value ({low}) for parameter minCount is invalid: it must be at least 1 and at most maxCount ({high}).")
+        raise AwsError(
+            "InvalidParameterValue",
+            f"Value ({low}) for parameter minCount is invalid: it must be at least 1 and at most maxCount ({high}).",
+        )
     token = call.params.get("ClientToken")
     known = call.world.table(call.region, "_client-tokens")
     if token and token in known:
@@ -52,13 +55,23 @@ def run_instances(call: ApiCall) -> dict[str, Any]:
     if call.params.get("DryRun"):
         raise AwsError("DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
     count = high if low == high else max(low, min(high, _affordable(call, plan, high)))
-    reservation = launch(call.world, call.region, request, plan, count=count, capacity=call.environ.get("gpukit.faults"))
+    reservation = launch(
+        call.world, call.region, request, plan, count=count, capacity=call.environ.get("gpukit.faults")
+    )
     if token:
         known[token] = reservation.id
     return _shown(reservation)
 
 
-def launch(world: World, region: str, request: Mapping[str, Any], plan: "ec2_launch_rules.LaunchPlan", *, count: int, capacity: Any) -> Reservation:
+def launch(
+    world: World,
+    region: str,
+    request: Mapping[str, Any],
+    plan: "ec2_launch_rules.LaunchPlan",
+    *,
+    count: int,
+    capacity: Any,
+) -> Reservation:
     """
     Make the instances of a request that passed the rules: all of them, or none.
 
@@ -87,7 +100,12 @@ def launch(world: World, region: str, request: Mapping[str, Any], plan: "ec2_lau
             instance.capacity_reservation_id = reserved["CapacityReservationId"]
         for interface, address in zip(plan.interfaces, drawn[index], strict=True):
             made = interface.existing or CardInterface(
-                backend, plan.subnets[interface.subnet_id], address=address, groups=list(interface.groups), settings=interface.settings, hostnames=hostnames
+                backend,
+                plan.subnets[interface.subnet_id],
+                address=address,
+                groups=list(interface.groups),
+                settings=interface.settings,
+                hostnames=hostnames,
             )
             backend.enis[made.id] = made
             instance.attach(made)
@@ -99,7 +117,9 @@ def launch(world: World, region: str, request: Mapping[str, Any], plan: "ec2_lau
             instance.add_tags(plan.template_tags)
         _add_volumes(backend, instance, plan, tags.get("volume", {}))
         if plan.instance_profile is not None:
-            backend.associate_iam_instance_profile(instance_id=instance.id, iam_instance_profile_arn=plan.instance_profile)
+            backend.associate_iam_instance_profile(
+                instance_id=instance.id, iam_instance_profile_arn=plan.instance_profile
+            )
     return reservation
 
 
@@ -125,9 +145,14 @@ def _require_capacity(capacity: Any, region: str, instance_type: str, zone: str,
         )
 
 
-def _claim_reservation(world: World, region: str, request: Mapping[str, Any], plan: "ec2_launch_rules.LaunchPlan", count: int) -> dict[str, Any] | None:
+def _claim_reservation(
+    world: World, region: str, request: Mapping[str, Any], plan: "ec2_launch_rules.LaunchPlan", count: int
+) -> dict[str, Any] | None:
     """Return the reservation that the launch falls into; None for on-demand and Spot. Raises ReservationCapacityExceeded."""
-    short = AwsError("ReservationCapacityExceeded", "The requested reservation does not have sufficient compatible and available capacity for this request.")
+    short = AwsError(
+        "ReservationCapacityExceeded",
+        "The requested reservation does not have sufficient compatible and available capacity for this request.",
+    )
     if plan.reservation_id is not None:
         record = find_reservation(world, region, plan.reservation_id)
         if free_instances(region, record) < count:
@@ -136,7 +161,11 @@ def _claim_reservation(world: World, region: str, request: Mapping[str, Any], pl
     if plan.reservation_group:
         for identifier in plan.reservation_group:
             record = find_reservation(world, region, identifier)
-            fits = record["State"] == "active" and record["InstanceType"] == plan.instance_type and record["AvailabilityZone"] == plan.subnet.availability_zone
+            fits = (
+                record["State"] == "active"
+                and record["InstanceType"] == plan.instance_type
+                and record["AvailabilityZone"] == plan.subnet.availability_zone
+            )
             if fits and free_instances(region, record) >= count:
                 return record
         if plan.reservation_preference == "capacity-reservations-only":
@@ -147,7 +176,14 @@ def _claim_reservation(world: World, region: str, request: Mapping[str, Any], pl
     group_name = (request.get("Placement") or {}).get("GroupName")
     group = find_group(world, region, group_name)["GroupArn"] if group_name else None
     tenancy = (request.get("Placement") or {}).get("Tenancy") or "default"
-    found = open_reservation_for(world, region, instance_type=plan.instance_type, zone=plan.subnet.availability_zone, tenancy=tenancy, group_arn=group)
+    found = open_reservation_for(
+        world,
+        region,
+        instance_type=plan.instance_type,
+        zone=plan.subnet.availability_zone,
+        tenancy=tenancy,
+        group_arn=group,
+    )
     if found is not None and free_instances(region, found) >= count:
         return found
     if plan.reservation_preference == "capacity-reservations-only":
@@ -164,12 +200,17 @@ def _affordable(call: ApiCall, plan: "ec2_launch_rules.LaunchPlan", high: int) -
     return high if left is None else min(high, left)
 
 
-def _require_network_interfaces(world: World, region: str, backend: Any, plan: "ec2_launch_rules.LaunchPlan", count: int) -> None:
+def _require_network_interfaces(
+    world: World, region: str, backend: Any, plan: "ec2_launch_rules.LaunchPlan", count: int
+) -> None:
     from gpukit_sandbox.cloud.quotas import quota
 
     limit = quota(world, region, "vpc", "network-interfaces")
     if len(backend.enis) + count * sum(1 for each in plan.interfaces if each.existing is None) > limit:
-        raise AwsError("NetworkInterfaceLimitExceeded", f"You have reached the maximum number of network interfaces in the Region ({limit:.0f}).")
+        raise AwsError(
+            "NetworkInterfaceLimitExceeded",
+            f"You have reached the maximum number of network interfaces in the Region ({limit:.0f}).",
+        )
 
 
 def _require_storage(world: World, region: str, backend: Any, plan: "ec2_launch_rules.LaunchPlan", count: int) -> None:
@@ -182,7 +223,10 @@ def _require_storage(world: World, region: str, backend: Any, plan: "ec2_launch_
         standing = sum(int(each.size) for each in backend.volumes.values() if each.volume_type == volume_type)
         limit = quota(world, region, "ebs", f"{volume_type}-tib")
         if standing + wanted > limit * 1024:
-            raise AwsError("VolumeLimitExceeded", f"You have exceeded your maximum {volume_type} storage limit of {limit:.0f} TiB in this region.")
+            raise AwsError(
+                "VolumeLimitExceeded",
+                f"You have exceeded your maximum {volume_type} storage limit of {limit:.0f} TiB in this region.",
+            )
 
 
 def _draw(interface: Any, addresses: dict[str, Iterator[str]], plan: "ec2_launch_rules.LaunchPlan") -> str | None:
@@ -213,7 +257,11 @@ def _add_volumes(backend: Any, instance: Any, plan: "ec2_launch_rules.LaunchPlan
         volume.attachment = VolumeAttachment(volume, instance, device.name, "attached")
         volume.attachment.delete_on_termination = device.delete_on_termination
         block = BlockDeviceType(
-            volume_id=volume.id, status="in-use", size=device.size_gib, attach_time=str(instance.launch_time), delete_on_termination=device.delete_on_termination
+            volume_id=volume.id,
+            status="in-use",
+            size=device.size_gib,
+            attach_time=str(instance.launch_time),
+            delete_on_termination=device.delete_on_termination,
         )
         instance.block_device_mapping[device.name] = block
         if tags:
@@ -230,5 +278,3 @@ def _tags_by_kind(request: Mapping[str, Any]) -> dict[str, dict[str, str]]:
 
 def _shown(reservation: Reservation) -> dict[str, Any]:
     return {"ReservationId": reservation.id, "OwnerId": ACCOUNT_ID, "Groups": [], "Instances": reservation.instances}
-
-

@@ -19,7 +19,25 @@ from gpukit_sandbox.cloud.registry import action, rule
 from gpukit_sandbox.cloud.requests import ApiCall
 
 GATEWAY_SERVICES: Final = ("s3", "dynamodb")
-_MORE_ENDPOINTS: Final = frozenset({"ecr", "ssmmessages", "ec2messages", "eks-auth", "elasticfilesystem", "elasticfilesystem-fips", "notebook", "airflow", "aps", "aps-workspaces", "git-codecommit", "s3-global", "s3express", "s3tables", "monitoring"})
+_MORE_ENDPOINTS: Final = frozenset(
+    {
+        "ecr",
+        "ssmmessages",
+        "ec2messages",
+        "eks-auth",
+        "elasticfilesystem",
+        "elasticfilesystem-fips",
+        "notebook",
+        "airflow",
+        "aps",
+        "aps-workspaces",
+        "git-codecommit",
+        "s3-global",
+        "s3express",
+        "s3tables",
+        "monitoring",
+    }
+)
 _NAT_DOC: Final = "EC2 API reference, CreateNatGateway; VPC User Guide, NAT gateways"
 _ENDPOINT_DOC: Final = "EC2 API reference, CreateVpcEndpoint; AWS PrivateLink Guide"
 
@@ -35,15 +53,26 @@ def create_network_interface(call: ApiCall) -> dict[str, Any]:
         if group is None:
             raise AwsError("InvalidGroup.NotFound", f"The security group '{identifier}' does not exist")
         if group.vpc_id != subnet.vpc_id:
-            raise AwsError("InvalidParameter", f"Security group {identifier} and subnet {subnet.id} belong to different networks.")
+            raise AwsError(
+                "InvalidParameter", f"Security group {identifier} and subnet {subnet.id} belong to different networks."
+            )
         groups.append(group)
     if len(groups) > quota(call.world, call.region, "vpc", "sg-per-eni"):
-        raise AwsError("SecurityGroupsPerInterfaceLimitExceeded", "The maximum number of security groups per interface has been reached.")
+        raise AwsError(
+            "SecurityGroupsPerInterfaceLimitExceeded",
+            "The maximum number of security groups per interface has been reached.",
+        )
     if len(backend.enis) >= quota(call.world, call.region, "vpc", "network-interfaces"):
-        raise AwsError("NetworkInterfaceLimitExceeded", "You have reached the maximum number of network interfaces in the Region.")
+        raise AwsError(
+            "NetworkInterfaceLimitExceeded", "You have reached the maximum number of network interfaces in the Region."
+        )
     kind = params.get("InterfaceType") or "interface"
     wanted = [params["PrivateIpAddress"]] if params.get("PrivateIpAddress") else []
-    wanted += [each["PrivateIpAddress"] for each in params.get("PrivateIpAddresses") or [] if each.get("PrivateIpAddress") not in wanted]
+    wanted += [
+        each["PrivateIpAddress"]
+        for each in params.get("PrivateIpAddresses") or []
+        if each.get("PrivateIpAddress") not in wanted
+    ]
     if kind == "efa-only" and (wanted or params.get("SecondaryPrivateIpAddressCount")):
         raise AwsError("InvalidParameterCombination", "An EFA-only network interface takes no IP address.")
     taken = taken_addresses(backend, subnet)
@@ -60,7 +89,9 @@ def create_network_interface(call: ApiCall) -> dict[str, Any]:
         default = backend.get_default_security_group(subnet.vpc_id)
         groups = [default] if default else []
     settings = {"Description": params.get("Description"), "InterfaceType": kind, "DeleteOnTermination": False}
-    interface = CardInterface(backend, subnet, address=addresses[0] if addresses else None, groups=groups, settings=settings, hostnames=False)
+    interface = CardInterface(
+        backend, subnet, address=addresses[0] if addresses else None, groups=groups, settings=settings, hostnames=False
+    )
     interface.private_ip_addresses += [{"Primary": False, "PrivateIpAddress": each} for each in addresses[1:]]
     interface.device_index = None
     interface.add_tags({tag["Key"]: tag["Value"] for tag in tags_of(params, "network-interface")})
@@ -76,7 +107,11 @@ def create_vpc(call: ApiCall) -> dict[str, Any]:
     return answer
 
 
-@rule("ec2", "AttachNetworkInterface", source="EC2 User Guide, Elastic Fabric Adapter: attach at launch or to a stopped instance; DescribeInstanceTypes")
+@rule(
+    "ec2",
+    "AttachNetworkInterface",
+    source="EC2 User Guide, Elastic Fabric Adapter: attach at launch or to a stopped instance; DescribeInstanceTypes",
+)
 def interface_can_be_attached(call: ApiCall) -> None:
     """A free interface, in the instance's zone, within its limits; an EFA only to a stopped instance."""
     from gpukit_sandbox.cloud.hardware import describe_type
@@ -89,16 +124,34 @@ def interface_can_be_attached(call: ApiCall) -> None:
     if interface.attachment_id:
         raise AwsError("InvalidNetworkInterface.InUse", f"Interface: [{interface.id}] in use.")
     if interface.subnet.availability_zone != instance.availability_zone:
-        raise AwsError("InvalidParameterCombination", "You may not attach a network interface to an instance if they are not in the same availability zone")
+        raise AwsError(
+            "InvalidParameterCombination",
+            "You may not attach a network interface to an instance if they are not in the same availability zone",
+        )
     card = int(params.get("NetworkCardIndex") or 0)
-    if any((getattr(each, "network_card_index", 0), each.device_index) == (card, int(params.get("DeviceIndex") or 0)) for each in instance.nics.values()):
-        raise AwsError("InvalidParameterValue", f"Instance '{instance.id}' already has an interface attached at device index '{params.get('DeviceIndex')}'.")
+    if any(
+        (getattr(each, "network_card_index", 0), each.device_index) == (card, int(params.get("DeviceIndex") or 0))
+        for each in instance.nics.values()
+    ):
+        raise AwsError(
+            "InvalidParameterValue",
+            f"Instance '{instance.id}' already has an interface attached at device index '{params.get('DeviceIndex')}'.",
+        )
     if interface.interface_type in ("efa", "efa-only") and instance.state != "stopped":
-        raise AwsError("IncorrectInstanceState", "An Elastic Fabric Adapter can be attached at launch or to a stopped instance only.")
-    cards = {each["NetworkCardIndex"]: each for each in (describe_type(instance.instance_type) or {}).get("NetworkInfo", {}).get("NetworkCards", [])}
+        raise AwsError(
+            "IncorrectInstanceState",
+            "An Elastic Fabric Adapter can be attached at launch or to a stopped instance only.",
+        )
+    cards = {
+        each["NetworkCardIndex"]: each
+        for each in (describe_type(instance.instance_type) or {}).get("NetworkInfo", {}).get("NetworkCards", [])
+    }
     most = int(cards.get(card, {}).get("MaximumNetworkInterfaces", 0))
     if sum(1 for each in instance.nics.values() if getattr(each, "network_card_index", 0) == card) >= most:
-        raise AwsError("AttachmentLimitExceeded", f"Interface count exceeds the limit for {instance.instance_type}: {most} on network card {card}.")
+        raise AwsError(
+            "AttachmentLimitExceeded",
+            f"Interface count exceeds the limit for {instance.instance_type}: {most} on network card {card}.",
+        )
 
 
 @rule("ec2", "CreateNatGateway", source=_NAT_DOC)
@@ -108,18 +161,32 @@ def nat_gateway_is_well_formed(call: ApiCall) -> None:
     subnet = find_subnet(backend, params.get("SubnetId") or "")
     if params.get("ConnectivityType") == "private":
         if params.get("AllocationId"):
-            raise AwsError("InvalidParameterCombination", "AllocationId may not be specified for a private NAT gateway.")
+            raise AwsError(
+                "InvalidParameterCombination", "AllocationId may not be specified for a private NAT gateway."
+            )
     else:
         if not params.get("AllocationId"):
             raise AwsError("MissingParameter", "The request must contain the parameter AllocationId")
         address = next((each for each in backend.addresses if each.allocation_id == params["AllocationId"]), None)
         if address is None:
-            raise AwsError("InvalidAllocationID.NotFound", f"The allocation ID '{params['AllocationId']}' does not exist")
+            raise AwsError(
+                "InvalidAllocationID.NotFound", f"The allocation ID '{params['AllocationId']}' does not exist"
+            )
         if address.association_id:
-            raise AwsError("Resource.AlreadyAssociated", f"Elastic IP address [{params['AllocationId']}] is already associated")
-    in_zone = [each for each in backend.nat_gateways.values() if each.state == "available" and find_subnet(backend, each.subnet_id).availability_zone == subnet.availability_zone]
+            raise AwsError(
+                "Resource.AlreadyAssociated", f"Elastic IP address [{params['AllocationId']}] is already associated"
+            )
+    in_zone = [
+        each
+        for each in backend.nat_gateways.values()
+        if each.state == "available"
+        and find_subnet(backend, each.subnet_id).availability_zone == subnet.availability_zone
+    ]
     if len(in_zone) >= quota(call.world, call.region, "vpc", "nat-gateways"):
-        raise AwsError("NatGatewayLimitExceeded", f"Performing this operation would exceed the limit of NAT gateways in {subnet.availability_zone}")
+        raise AwsError(
+            "NatGatewayLimitExceeded",
+            f"Performing this operation would exceed the limit of NAT gateways in {subnet.availability_zone}",
+        )
 
 
 @action("ec2", "CreateNatGateway")
@@ -138,9 +205,14 @@ def create_nat_gateway(call: ApiCall) -> dict[str, Any]:
     for each in nat.address_set:
         each["privateIp"] = address
     public = call.params.get("ConnectivityType") != "private"
-    if public and not any(each.vpc is not None and each.vpc.id == subnet.vpc_id for each in backend.internet_gateways.values()):
+    if public and not any(
+        each.vpc is not None and each.vpc.id == subnet.vpc_id for each in backend.internet_gateways.values()
+    ):
         nat.state = "failed"
-        nat.failure_code, nat.failure_message = "Gateway.NotAttached", f"Network {subnet.vpc_id} has no Internet gateway attached"
+        nat.failure_code, nat.failure_message = (
+            "Gateway.NotAttached",
+            f"Network {subnet.vpc_id} has no Internet gateway attached",
+        )
         _take_down(backend, nat)
     return {"NatGateway": nat}
 
@@ -173,21 +245,51 @@ def free_elastic_addresses(backend: Any, interface: Any) -> None:
 def associate_address(call: ApiCall) -> dict[str, Any]:
     """Give an Elastic IP address to an instance or interface. Raises Resource.AlreadyAssociated."""
     backend, params = backend_of(call.region), call.params
-    address = next((each for each in backend.addresses if each.allocation_id == params.get("AllocationId") or each.public_ip == params.get("PublicIp")), None)
+    address = next(
+        (
+            each
+            for each in backend.addresses
+            if each.allocation_id == params.get("AllocationId") or each.public_ip == params.get("PublicIp")
+        ),
+        None,
+    )
     if address is None:
-        raise AwsError("InvalidAllocationID.NotFound", f"The allocation ID '{params.get('AllocationId')}' does not exist")
+        raise AwsError(
+            "InvalidAllocationID.NotFound", f"The allocation ID '{params.get('AllocationId')}' does not exist"
+        )
     instance = next((each for each in live_instances(call.region) if each.id == params.get("InstanceId")), None)
     if params.get("InstanceId") and instance is None:
         raise AwsError("InvalidInstanceID.NotFound", f"The instance ID '{params['InstanceId']}' does not exist")
     if instance is not None and len(instance.nics) > 1 and not params.get("NetworkInterfaceId"):
-        raise AwsError("InvalidInstanceID", f"There are multiple interfaces attached to instance '{instance.id}'. Please specify an interface ID for the operation instead.")
-    interface = backend.enis.get(params.get("NetworkInterfaceId")) if params.get("NetworkInterfaceId") else (instance.nics[0] if instance else None)
+        raise AwsError(
+            "InvalidInstanceID",
+            f"There are multiple interfaces attached to instance '{instance.id}'. Please specify an interface ID for the operation instead.",
+        )
+    interface = (
+        backend.enis.get(params.get("NetworkInterfaceId"))
+        if params.get("NetworkInterfaceId")
+        else (instance.nics[0] if instance else None)
+    )
     if interface is None:
-        raise AwsError("InvalidNetworkInterfaceID.NotFound", f"The networkInterface ID '{params.get('NetworkInterfaceId')}' does not exist")
-    if not any(each.vpc is not None and each.vpc.id == interface.subnet.vpc_id for each in backend.internet_gateways.values()):
-        raise AwsError("Gateway.NotAttached", f"Network {interface.subnet.vpc_id} is not attached to any internet gateway")
-    if address.association_id and params.get("AllowReassociation") is not True and (address.eni is None or address.eni.id != interface.id):
-        raise AwsError("Resource.AlreadyAssociated", f"resource {params.get('AllocationId')} is already associated with associate-id {address.association_id}")
+        raise AwsError(
+            "InvalidNetworkInterfaceID.NotFound",
+            f"The networkInterface ID '{params.get('NetworkInterfaceId')}' does not exist",
+        )
+    if not any(
+        each.vpc is not None and each.vpc.id == interface.subnet.vpc_id for each in backend.internet_gateways.values()
+    ):
+        raise AwsError(
+            "Gateway.NotAttached", f"Network {interface.subnet.vpc_id} is not attached to any internet gateway"
+        )
+    if (
+        address.association_id
+        and params.get("AllowReassociation") is not True
+        and (address.eni is None or address.eni.id != interface.id)
+    ):
+        raise AwsError(
+            "Resource.AlreadyAssociated",
+            f"resource {params.get('AllocationId')} is already associated with associate-id {address.association_id}",
+        )
     address.eni, address.instance, address.association_id = interface, interface.instance, random_eip_association_id()
     interface.public_ip = address.public_ip
     return {"AssociationId": address.association_id}
@@ -199,21 +301,33 @@ def endpoint_is_well_formed(call: ApiCall) -> None:
     params, backend = call.params, backend_of(call.region)
     vpc = find_vpc(call, params.get("VpcId"))
     service, kind = params.get("ServiceName") or "", params.get("VpcEndpointType") or "Gateway"
-    match = re.fullmatch(rf"(?:com|aws)\.(?:amazonaws|api|sagemaker)\.{call.region}\.([a-z0-9-]+)(?:\.[a-z0-9.-]+)?", service)
+    match = re.fullmatch(
+        rf"(?:com|aws)\.(?:amazonaws|api|sagemaker)\.{call.region}\.([a-z0-9-]+)(?:\.[a-z0-9.-]+)?", service
+    )
     private_link = re.fullmatch(rf"com\.amazonaws\.vpce\.{call.region}\.vpce-svc-[0-9a-f]+", service)
-    if private_link is None and (match is None or (match.group(1) not in service_names() and match.group(1) not in _MORE_ENDPOINTS)):
+    if private_link is None and (
+        match is None or (match.group(1) not in service_names() and match.group(1) not in _MORE_ENDPOINTS)
+    ):
         raise AwsError("InvalidServiceName", f"The Vpc Endpoint Service '{service}' does not exist")
     name = match.group(1) if match else ""
     if kind == "Gateway" and name not in GATEWAY_SERVICES:
-        raise AwsError("InvalidParameter", f"Endpoint type (Gateway) does not match available service types ([Interface]) for {service}.")
+        raise AwsError(
+            "InvalidParameter",
+            f"Endpoint type (Gateway) does not match available service types ([Interface]) for {service}.",
+        )
     if kind == "Gateway":
         if params.get("SubnetIds") or params.get("SecurityGroupIds"):
             raise AwsError("InvalidParameter", "Subnets and security groups are for interface endpoints.")
         for table in params.get("RouteTableIds") or []:
             if table not in backend.route_tables:
                 raise AwsError("InvalidRouteTableId.NotFound", f"The routeTable ID '{table}' does not exist")
-            if any(table in each.route_table_ids and each.service_name == service and each.state != "deleted" for each in backend.vpc_end_points.values()):
-                raise AwsError("RouteAlreadyExists", f"route table {table} already has a route with the prefix list of {service}")
+            if any(
+                table in each.route_table_ids and each.service_name == service and each.state != "deleted"
+                for each in backend.vpc_end_points.values()
+            ):
+                raise AwsError(
+                    "RouteAlreadyExists", f"route table {table} already has a route with the prefix list of {service}"
+                )
         return
     if params.get("RouteTableIds"):
         raise AwsError("InvalidParameter", "Route tables are for gateway endpoints.")
@@ -223,18 +337,34 @@ def endpoint_is_well_formed(call: ApiCall) -> None:
         if subnet.vpc_id != vpc.id:
             raise AwsError("InvalidParameter", f"The subnet {identifier} is not in {vpc.id}.")
         if subnet.availability_zone in zones:
-            raise AwsError("DuplicateSubnetsInSameZone", f"Found another VPC endpoint subnet in the availability zone of {identifier}.")
+            raise AwsError(
+                "DuplicateSubnetsInSameZone",
+                f"Found another VPC endpoint subnet in the availability zone of {identifier}.",
+            )
         zones.add(subnet.availability_zone)
     for identifier in params.get("SecurityGroupIds") or []:
         group = backend.get_security_group_from_id(identifier)
         if group is None or group.vpc_id != vpc.id:
-            raise AwsError("InvalidGroup.NotFound" if group is None else "InvalidParameter", f"The security group '{identifier}' does not exist in {vpc.id}")
+            raise AwsError(
+                "InvalidGroup.NotFound" if group is None else "InvalidParameter",
+                f"The security group '{identifier}' does not exist in {vpc.id}",
+            )
     if params.get("PrivateDnsEnabled"):
         if not (_on(vpc.enable_dns_support) and _on(vpc.enable_dns_hostnames)):
-            raise AwsError("InvalidParameter", f"Enabling private DNS requires both enableDnsSupport and enableDnsHostnames VPC attributes set to true for {vpc.id}")
+            raise AwsError(
+                "InvalidParameter",
+                f"Enabling private DNS requires both enableDnsSupport and enableDnsHostnames VPC attributes set to true for {vpc.id}",
+            )
         for each in backend.vpc_end_points.values():
-            if (each.vpc_id, each.service_name, each.state) == (vpc.id, service, "available") and each.private_dns_enabled and str(each.vpc_endpoint_type) == "Interface":
-                raise AwsError("InvalidParameter", f"private-dns-enabled cannot be set because there is already a conflicting DNS domain for {service} in the VPC {vpc.id}")
+            if (
+                (each.vpc_id, each.service_name, each.state) == (vpc.id, service, "available")
+                and each.private_dns_enabled
+                and str(each.vpc_endpoint_type) == "Interface"
+            ):
+                raise AwsError(
+                    "InvalidParameter",
+                    f"private-dns-enabled cannot be set because there is already a conflicting DNS domain for {service} in the VPC {vpc.id}",
+                )
 
 
 @action("ec2", "CreateVpcEndpoint")
@@ -282,7 +412,15 @@ def delete_vpc_endpoints(call: ApiCall) -> dict[str, Any]:
     unsuccessful = []
     for identifier in call.params.get("VpcEndpointIds") or []:
         if identifier not in backend.vpc_end_points:
-            unsuccessful.append({"ResourceId": identifier, "Error": {"Code": "InvalidVpcEndpoint.NotFound", "Message": f"The Vpc Endpoint Id '{identifier}' does not exist"}})
+            unsuccessful.append(
+                {
+                    "ResourceId": identifier,
+                    "Error": {
+                        "Code": "InvalidVpcEndpoint.NotFound",
+                        "Message": f"The Vpc Endpoint Id '{identifier}' does not exist",
+                    },
+                }
+            )
             continue
         backend.delete_vpc_endpoints([identifier])
         del backend.vpc_end_points[identifier]

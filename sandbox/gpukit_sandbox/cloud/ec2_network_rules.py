@@ -15,8 +15,12 @@ from gpukit_sandbox.cloud.requests import ApiCall
 
 _VPC_DOC: Final = "VPC User Guide, VPC CIDR blocks and subnet sizing; EC2 API reference, error codes"
 _ORDER_DOC: Final = "VPC User Guide, delete your VPC; EC2 API reference, error code DependencyViolation"
-_PRIVATE: Final = {name: ipaddress.ip_network(name) for name in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "198.19.0.0/16")}
-_NEVER: Final = tuple(ipaddress.ip_network(each) for each in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4"))
+_PRIVATE: Final = {
+    name: ipaddress.ip_network(name) for name in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "198.19.0.0/16")
+}
+_NEVER: Final = tuple(
+    ipaddress.ip_network(each) for each in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4")
+)
 
 
 def parse_block(text: str, name: str) -> ipaddress.IPv4Network:
@@ -24,7 +28,9 @@ def parse_block(text: str, name: str) -> ipaddress.IPv4Network:
     try:
         return ipaddress.IPv4Network(text, strict=False)
     except ValueError as problem:
-        raise AwsError("InvalidParameterValue", f"Value ({text}) for parameter {name} is invalid. This is not a valid CIDR block.") from problem
+        raise AwsError(
+            "InvalidParameterValue", f"Value ({text}) for parameter {name} is invalid. This is not a valid CIDR block."
+        ) from problem
 
 
 def find_vpc(call: ApiCall, identifier: str | None) -> Any:
@@ -70,7 +76,9 @@ def added_range_is_allowed(call: ApiCall) -> None:
     if any(block.overlaps(each) for each in standing):
         raise AwsError("InvalidVpc.Conflict", f"The CIDR '{block}' conflicts with another of the VPC.")
     if len(standing) >= quota(call.world, call.region, "vpc", "cidr-blocks"):
-        raise AwsError("VpcCidrBlockLimitExceeded", "The maximum number of IPv4 CIDR blocks of this VPC has been reached.")
+        raise AwsError(
+            "VpcCidrBlockLimitExceeded", "The maximum number of IPv4 CIDR blocks of this VPC has been reached."
+        )
     home = next((name for name, space in _PRIVATE.items() if standing[0].subnet_of(space)), None)
     wanted = next((name for name, space in _PRIVATE.items() if block.overlaps(space)), None)
     if wanted is not None and wanted != home:
@@ -86,7 +94,10 @@ def subnet_range_is_valid(call: ApiCall) -> None:
     params = call.params
     vpc = find_vpc(call, params.get("VpcId"))
     if params.get("AvailabilityZone") and params["AvailabilityZone"] not in zone_names(call.region):
-        raise AwsError("InvalidParameterValue", f"Value ({params['AvailabilityZone']}) for parameter availabilityZone is invalid. Subnets can currently only be created in the following availability zones: {', '.join(sorted(zone_names(call.region)))}.")
+        raise AwsError(
+            "InvalidParameterValue",
+            f"Value ({params['AvailabilityZone']}) for parameter availabilityZone is invalid. Subnets can currently only be created in the following availability zones: {', '.join(sorted(zone_names(call.region)))}.",
+        )
     if not params.get("CidrBlock"):
         if not params.get("Ipv6Native") and not params.get("Ipv4IpamPoolId"):
             raise AwsError("MissingParameter", "Either 'cidrBlock' or 'ipv4IpamPoolId' should be provided.")
@@ -109,13 +120,28 @@ def vpc_is_empty(call: ApiCall) -> None:
     holding = [each.id for each in _subnets(call) if each.vpc_id == vpc.id]
     holding += [each.id for each in backend.enis.values() if each.subnet.vpc_id == vpc.id]
     holding += [each.id for each in backend.groups.get(vpc.id, {}).values() if each.name != "default"]
-    holding += [each.id for each in backend.internet_gateways.values() if each.vpc is not None and each.vpc.id == vpc.id]
-    holding += [each.id for each in backend.nat_gateways.values() if each.vpc_id == vpc.id and each.state not in ("deleted", "failed")]
-    holding += [each.id for each in backend.vpc_end_points.values() if each.vpc_id == vpc.id and each.state != "deleted"]
+    holding += [
+        each.id for each in backend.internet_gateways.values() if each.vpc is not None and each.vpc.id == vpc.id
+    ]
+    holding += [
+        each.id
+        for each in backend.nat_gateways.values()
+        if each.vpc_id == vpc.id and each.state not in ("deleted", "failed")
+    ]
+    holding += [
+        each.id for each in backend.vpc_end_points.values() if each.vpc_id == vpc.id and each.state != "deleted"
+    ]
     holding += [each.id for each in backend.route_tables.values() if each.vpc_id == vpc.id and not _is_main(each)]
-    holding += [each.id for each in backend.network_acls.values() if each.vpc_id == vpc.id and str(each.default).lower() != "true"]
+    holding += [
+        each.id
+        for each in backend.network_acls.values()
+        if each.vpc_id == vpc.id and str(each.default).lower() != "true"
+    ]
     if holding:
-        raise AwsError("DependencyViolation", f"The vpc '{vpc.id}' has dependencies and cannot be deleted. ({', '.join(holding[:5])})")
+        raise AwsError(
+            "DependencyViolation",
+            f"The vpc '{vpc.id}' has dependencies and cannot be deleted. ({', '.join(holding[:5])})",
+        )
 
 
 @rule("ec2", "DeleteSubnet", source=_ORDER_DOC)
@@ -141,11 +167,15 @@ def security_group_is_unused(call: ApiCall) -> None:
     if group is None:
         raise AwsError("InvalidGroup.NotFound", f"The security group '{identifier}' does not exist")
     if group.name == "default":
-        raise AwsError("CannotDelete", f'the specified group: "{identifier}" name: "default" cannot be deleted by a user')
+        raise AwsError(
+            "CannotDelete", f'the specified group: "{identifier}" name: "default" cannot be deleted by a user'
+        )
     if any(identifier in {each.id for each in interface.group_set} for interface in backend.enis.values()):
         raise AwsError("DependencyViolation", f"resource {identifier} has a dependent object")
     for other in backend.groups.get(group.vpc_id, {}).values():
-        if other.id != identifier and any(identifier == _source(each) for each in [*other.ingress_rules, *other.egress_rules]):
+        if other.id != identifier and any(
+            identifier == _source(each) for each in [*other.ingress_rules, *other.egress_rules]
+        ):
             raise AwsError("DependencyViolation", f"resource {identifier} has a dependent object")
 
 
@@ -158,17 +188,29 @@ def security_group_is_well_formed(call: ApiCall) -> None:
     if name.lower() == "default":
         raise AwsError("InvalidParameterValue", "Cannot use reserved security group name: default")
     if name.startswith("sg-"):
-        raise AwsError("InvalidParameterValue", "Invalid value for groupName. Group names may not be in the format sg-*.")
+        raise AwsError(
+            "InvalidParameterValue", "Invalid value for groupName. Group names may not be in the format sg-*."
+        )
     for label, text in (("groupName", name), ("groupDescription", description)):
         if len(text) > 255 or not re.fullmatch(r"[A-Za-z0-9 ._\-:/()#,@\[\]+=&;{}!$*]*", text):
-            raise AwsError("InvalidParameterValue", f"Value ({text}) for parameter {label} is invalid. Character sets beyond a-zA-Z0-9. _-:/()#,@[]+=&;{{}}!$* are not supported, and 255 is the greatest length.")
+            raise AwsError(
+                "InvalidParameterValue",
+                f"Value ({text}) for parameter {label} is invalid. Character sets beyond a-zA-Z0-9. _-:/()#,@[]+=&;{{}}!$* are not supported, and 255 is the greatest length.",
+            )
     if call.params.get("VpcId"):
         find_vpc(call, call.params["VpcId"])
-    if sum(len(groups) for groups in backend_of(call.region).groups.values()) >= quota(call.world, call.region, "vpc", "security-groups"):
+    if sum(len(groups) for groups in backend_of(call.region).groups.values()) >= quota(
+        call.world, call.region, "vpc", "security-groups"
+    ):
         raise AwsError("SecurityGroupLimitExceeded", "The maximum number of security groups has been reached.")
 
 
-@rule("ec2", "AuthorizeSecurityGroupIngress", "AuthorizeSecurityGroupEgress", source="EC2 API reference, IpPermission; VPC User Guide, security group rules")
+@rule(
+    "ec2",
+    "AuthorizeSecurityGroupIngress",
+    "AuthorizeSecurityGroupEgress",
+    source="EC2 API reference, IpPermission; VPC User Guide, security group rules",
+)
 def security_group_rule_is_valid(call: ApiCall) -> None:
     """Ports in order and in range, ranges that parse, groups of the same VPC, at most 60 rules each way."""
     backend = backend_of(call.region)
@@ -187,11 +229,17 @@ def security_group_rule_is_valid(call: ApiCall) -> None:
             if item.get("GroupId") and other is None:
                 raise AwsError("InvalidGroup.NotFound", f"The security group '{item['GroupId']}' does not exist")
             if other is not None and other.vpc_id != group.vpc_id and not item.get("VpcPeeringConnectionId"):
-                raise AwsError("InvalidGroup.NotFound", "You have specified two resources that belong to different networks.")
-        added += sum(len(each.get(name) or []) for name in ("IpRanges", "Ipv6Ranges", "UserIdGroupPairs", "PrefixListIds"))
+                raise AwsError(
+                    "InvalidGroup.NotFound", "You have specified two resources that belong to different networks."
+                )
+        added += sum(
+            len(each.get(name) or []) for name in ("IpRanges", "Ipv6Ranges", "UserIdGroupPairs", "PrefixListIds")
+        )
     standing = group.ingress_rules if call.operation.endswith("Ingress") else group.egress_rules
     if len(standing) + added > quota(call.world, call.region, "vpc", "sg-rules"):
-        raise AwsError("RulesPerSecurityGroupLimitExceeded", "The maximum number of rules per security group has been reached.")
+        raise AwsError(
+            "RulesPerSecurityGroupLimitExceeded", "The maximum number of rules per security group has been reached."
+        )
 
 
 @rule("ec2", "CreateRoute", source="EC2 API reference, CreateRoute; VPC User Guide, route tables")
@@ -200,19 +248,54 @@ def route_is_valid(call: ApiCall) -> None:
     params, backend = call.params, backend_of(call.region)
     table = backend.route_tables.get(params.get("RouteTableId"))
     if table is None:
-        raise AwsError("InvalidRouteTableID.NotFound", f"The routeTable ID '{params.get('RouteTableId')}' does not exist")
-    destinations = [params[name] for name in ("DestinationCidrBlock", "DestinationIpv6CidrBlock", "DestinationPrefixListId") if params.get(name)]
+        raise AwsError(
+            "InvalidRouteTableID.NotFound", f"The routeTable ID '{params.get('RouteTableId')}' does not exist"
+        )
+    destinations = [
+        params[name]
+        for name in ("DestinationCidrBlock", "DestinationIpv6CidrBlock", "DestinationPrefixListId")
+        if params.get(name)
+    ]
     if len(destinations) != 1:
-        raise AwsError("InvalidParameterCombination" if destinations else "MissingParameter", "Exactly one destination must be given.")
-    targets = [name for name in ("GatewayId", "NatGatewayId", "InstanceId", "NetworkInterfaceId", "TransitGatewayId", "VpcPeeringConnectionId", "EgressOnlyInternetGatewayId", "VpcEndpointId", "CarrierGatewayId", "LocalGatewayId", "CoreNetworkArn") if params.get(name)]
+        raise AwsError(
+            "InvalidParameterCombination" if destinations else "MissingParameter",
+            "Exactly one destination must be given.",
+        )
+    targets = [
+        name
+        for name in (
+            "GatewayId",
+            "NatGatewayId",
+            "InstanceId",
+            "NetworkInterfaceId",
+            "TransitGatewayId",
+            "VpcPeeringConnectionId",
+            "EgressOnlyInternetGatewayId",
+            "VpcEndpointId",
+            "CarrierGatewayId",
+            "LocalGatewayId",
+            "CoreNetworkArn",
+        )
+        if params.get(name)
+    ]
     if len(targets) != 1:
-        raise AwsError("InvalidParameterCombination" if targets else "MissingParameter", "Exactly one target must be given.")
+        raise AwsError(
+            "InvalidParameterCombination" if targets else "MissingParameter", "Exactly one target must be given."
+        )
     _check_target(call, backend, table, targets[0])
     if params.get("DestinationCidrBlock"):
         block = parse_block(params["DestinationCidrBlock"], "destinationCidrBlock")
         vpc = backend.vpcs[table.vpc_id]
-        if any(block.subnet_of(each) for each in ranges_of(vpc)) and targets[0] not in ("InstanceId", "NetworkInterfaceId", "VpcEndpointId", "NatGatewayId"):
-            raise AwsError("InvalidParameterValue", f"The destination CIDR block {block} is equal to or more specific than one of this VPC's CIDR blocks. This route can target only an interface or an instance.")
+        if any(block.subnet_of(each) for each in ranges_of(vpc)) and targets[0] not in (
+            "InstanceId",
+            "NetworkInterfaceId",
+            "VpcEndpointId",
+            "NatGatewayId",
+        ):
+            raise AwsError(
+                "InvalidParameterValue",
+                f"The destination CIDR block {block} is equal to or more specific than one of this VPC's CIDR blocks. This route can target only an interface or an instance.",
+            )
     if len(table.routes) >= quota(call.world, call.region, "vpc", "routes") + 1:
         raise AwsError("RouteLimitExceeded", "The maximum number of routes has been reached.")
 
@@ -224,29 +307,46 @@ def _check_target(call: ApiCall, backend: Any, table: Any, name: str) -> None:
         if gateway is None:
             raise AwsError("InvalidInternetGatewayID.NotFound", f"The internetGateway ID '{value}' does not exist")
         if gateway.vpc is None or gateway.vpc.id != table.vpc_id:
-            raise AwsError("InvalidParameterValue", f"route table {table.id} and network gateway {value} belong to different networks")
+            raise AwsError(
+                "InvalidParameterValue",
+                f"route table {table.id} and network gateway {value} belong to different networks",
+            )
     if name == "NatGatewayId":
         nat = backend.nat_gateways.get(value)
         if nat is None or nat.state in ("deleted", "failed"):
             raise AwsError("InvalidNatGatewayID.NotFound", f"The natGateway ID '{value}' does not exist")
         if nat.vpc_id != table.vpc_id:
-            raise AwsError("InvalidParameterValue", f"route table {table.id} and NAT gateway {value} belong to different networks")
+            raise AwsError(
+                "InvalidParameterValue", f"route table {table.id} and NAT gateway {value} belong to different networks"
+            )
 
 
-@rule("ec2", "AssociateRouteTable", source="EC2 API reference, AssociateRouteTable; error code Resource.AlreadyAssociated")
+@rule(
+    "ec2", "AssociateRouteTable", source="EC2 API reference, AssociateRouteTable; error code Resource.AlreadyAssociated"
+)
 def route_table_is_of_the_vpc(call: ApiCall) -> None:
     """Subnet and table of one VPC, and a subnet that has no other table of its own."""
     if not call.params.get("SubnetId"):
         return
     backend = backend_of(call.region)
-    table, subnet = backend.route_tables.get(call.params.get("RouteTableId")), find_subnet(backend, call.params["SubnetId"])
+    table, subnet = (
+        backend.route_tables.get(call.params.get("RouteTableId")),
+        find_subnet(backend, call.params["SubnetId"]),
+    )
     if table is None:
-        raise AwsError("InvalidRouteTableID.NotFound", f"The routeTable ID '{call.params.get('RouteTableId')}' does not exist")
+        raise AwsError(
+            "InvalidRouteTableID.NotFound", f"The routeTable ID '{call.params.get('RouteTableId')}' does not exist"
+        )
     if table.vpc_id != subnet.vpc_id:
-        raise AwsError("InvalidParameterValue", f"Route table {table.id} and subnet {subnet.id} belong to different networks")
+        raise AwsError(
+            "InvalidParameterValue", f"Route table {table.id} and subnet {subnet.id} belong to different networks"
+        )
     for other in backend.route_tables.values():
         if other.id != table.id and subnet.id in other._associations.values():
-            raise AwsError("Resource.AlreadyAssociated", f"the specified association for route table {table.id} conflicts with an existing association")
+            raise AwsError(
+                "Resource.AlreadyAssociated",
+                f"the specified association for route table {table.id} conflicts with an existing association",
+            )
 
 
 @rule("ec2", "DeleteRouteTable", source=_ORDER_DOC)
@@ -257,7 +357,11 @@ def route_table_is_unused(call: ApiCall) -> None:
         raise AwsError("DependencyViolation", f"The routeTable '{table.id}' has dependencies and cannot be deleted.")
 
 
-@rule("ec2", "AttachInternetGateway", source="EC2 API reference, error codes Resource.AlreadyAssociated, InvalidParameterValue")
+@rule(
+    "ec2",
+    "AttachInternetGateway",
+    source="EC2 API reference, error codes Resource.AlreadyAssociated, InvalidParameterValue",
+)
 def vpc_has_no_gateway_yet(call: ApiCall) -> None:
     """A VPC takes one internet gateway."""
     vpc = find_vpc(call, call.params.get("VpcId"))
@@ -272,17 +376,27 @@ def vpc_has_no_public_address(call: ApiCall) -> None:
     backend = backend_of(call.region)
     for each in backend.enis.values():
         if each.subnet.vpc_id == call.params.get("VpcId") and each.public_ip:
-            raise AwsError("DependencyViolation", f"Network {call.params['VpcId']} has some mapped public address(es). Please unmap those before detaching the gateway.")
+            raise AwsError(
+                "DependencyViolation",
+                f"Network {call.params['VpcId']} has some mapped public address(es). Please unmap those before detaching the gateway.",
+            )
 
 
-@rule("ec2", "DeleteNetworkInterface", source="EC2 API reference, DeleteNetworkInterface; error code InvalidParameterValue")
+@rule(
+    "ec2",
+    "DeleteNetworkInterface",
+    source="EC2 API reference, DeleteNetworkInterface; error code InvalidParameterValue",
+)
 def interface_is_detached(call: ApiCall) -> None:
     """An interface in use stays, and so does one that a service made."""
     found = backend_of(call.region).enis.get(call.params.get("NetworkInterfaceId"))
     if found is None:
         return
     if getattr(found, "requester_managed", False):
-        raise AwsError("OperationNotPermitted", f"You are not allowed to manage the network interface '{found.id}': a service made it.")
+        raise AwsError(
+            "OperationNotPermitted",
+            f"You are not allowed to manage the network interface '{found.id}': a service made it.",
+        )
     if found.attachment_id or found.status == "in-use":
         raise AwsError("InvalidParameterValue", f"Network interface '{found.id}' is currently in use.")
 
@@ -307,15 +421,33 @@ def volume_is_in_the_zone(call: ApiCall) -> None:
     """A volume goes to an instance of its zone only."""
     backend = backend_of(call.region)
     volume = backend.volumes.get(call.params.get("VolumeId"))
-    instance = next((each for reservation in backend.reservations.values() for each in reservation.instances if each.id == call.params.get("InstanceId")), None)
+    instance = next(
+        (
+            each
+            for reservation in backend.reservations.values()
+            for each in reservation.instances
+            if each.id == call.params.get("InstanceId")
+        ),
+        None,
+    )
     if volume is not None and instance is not None and volume.zone.name != instance.availability_zone:
-        raise AwsError("InvalidVolume.ZoneMismatch", f"The volume '{volume.id}' is not in the same availability zone as instance '{instance.id}'")
+        raise AwsError(
+            "InvalidVolume.ZoneMismatch",
+            f"The volume '{volume.id}' is not in the same availability zone as instance '{instance.id}'",
+        )
 
 
 @rule("ec2", "ModifyVpcAttribute", source="EC2 API reference, ModifyVpcAttribute: one attribute at a time")
 def one_vpc_attribute_at_a_time(call: ApiCall) -> None:
     """DNS names and DNS support change in two calls."""
-    if sum(1 for name in ("EnableDnsHostnames", "EnableDnsSupport", "EnableNetworkAddressUsageMetrics") if call.params.get(name) is not None) > 1:
+    if (
+        sum(
+            1
+            for name in ("EnableDnsHostnames", "EnableDnsSupport", "EnableNetworkAddressUsageMetrics")
+            if call.params.get(name) is not None
+        )
+        > 1
+    ):
         raise AwsError("InvalidParameterCombination", "Only one attribute can be modified at a time.")
 
 
@@ -336,15 +468,22 @@ def _check_ports(permission: dict[str, Any]) -> None:
     protocol = str(permission.get("IpProtocol") or "")
     if not protocol:
         raise AwsError("MissingParameter", "The request must contain the parameter ipProtocol")
-    if protocol.lower() not in ("-1", "tcp", "udp", "icmp", "icmpv6", "6", "17", "1", "58") and not (protocol.isdigit() and int(protocol) < 256):
+    if protocol.lower() not in ("-1", "tcp", "udp", "icmp", "icmpv6", "6", "17", "1", "58") and not (
+        protocol.isdigit() and int(protocol) < 256
+    ):
         raise AwsError("InvalidParameterValue", f"Invalid value '{protocol}' for IP protocol. Unknown protocol.")
     low, high = permission.get("FromPort"), permission.get("ToPort")
     if protocol.lower() in ("tcp", "udp", "6", "17"):
         if low is None or high is None:
-            raise AwsError("InvalidParameterValue", f"Invalid value 'Must specify both from and to ports with TCP/UDP.' for portRange ({protocol}).")
+            raise AwsError(
+                "InvalidParameterValue",
+                f"Invalid value 'Must specify both from and to ports with TCP/UDP.' for portRange ({protocol}).",
+            )
         for each in (low, high):
             if not 0 <= int(each) <= 65_535:
-                raise AwsError("InvalidParameterValue", f"Invalid value '{each}' for portRange. Port must be between 0 and 65535.")
+                raise AwsError(
+                    "InvalidParameterValue", f"Invalid value '{each}' for portRange. Port must be between 0 and 65535."
+                )
         if int(low) > int(high):
             raise AwsError("InvalidParameterValue", f"Invalid TCP/UDP port range ({low}:{high})")
 

@@ -21,7 +21,9 @@ def tags_of(params: Mapping[str, Any], resource_type: str) -> list[dict[str, str
     tags: list[dict[str, str]] = []
     for specification in params.get("TagSpecifications") or []:
         if specification.get("ResourceType") == resource_type:
-            tags += [{"Key": tag.get("Key", ""), "Value": tag.get("Value", "")} for tag in specification.get("Tags") or []]
+            tags += [
+                {"Key": tag.get("Key", ""), "Value": tag.get("Value", "")} for tag in specification.get("Tags") or []
+            ]
     return tags
 
 
@@ -51,7 +53,10 @@ def placement_group_is_well_formed(call: ApiCall) -> None:
         if strategy != "partition":
             raise AwsError("InvalidParameterCombination", "PartitionCount is only valid with the partition strategy.")
         if not 1 <= int(partitions) <= MAX_PARTITIONS:
-            raise AwsError("InvalidParameterValue", f"Value ({partitions}) for parameter partitionCount is invalid. It must be between 1 and {MAX_PARTITIONS}.")
+            raise AwsError(
+                "InvalidParameterValue",
+                f"Value ({partitions}) for parameter partitionCount is invalid. It must be between 1 and {MAX_PARTITIONS}.",
+            )
     if params.get("SpreadLevel") and strategy != "spread":
         raise AwsError("InvalidParameterCombination", "SpreadLevel is only valid with the spread strategy.")
 
@@ -60,9 +65,14 @@ def placement_group_is_well_formed(call: ApiCall) -> None:
 def placement_group_name_is_free(call: ApiCall) -> None:
     """Names are unique in an account and Region."""
     if any(group["GroupName"] == call.params["GroupName"] for group in call.world.table(call.region, KIND).values()):
-        raise AwsError("InvalidPlacementGroup.Duplicate", f"The placement group '{call.params['GroupName']}' already exists.")
+        raise AwsError(
+            "InvalidPlacementGroup.Duplicate", f"The placement group '{call.params['GroupName']}' already exists."
+        )
     if len(call.world.table(call.region, KIND)) >= quota(call.world, call.region, "ec2", "placement-groups"):
-        raise AwsError("PlacementGroupLimitExceeded", "You have reached the limit on the number of placement groups that you can have.")
+        raise AwsError(
+            "PlacementGroupLimitExceeded",
+            "You have reached the limit on the number of placement groups that you can have.",
+        )
 
 
 @action("ec2", "CreatePlacementGroup")
@@ -90,9 +100,17 @@ def describe_placement_groups(call: ApiCall) -> dict[str, Any]:
     """Return the groups by name, id and filter. Raises InvalidPlacementGroup.Unknown for a name that is not there."""
     wanted = [*(call.params.get("GroupNames") or []), *(call.params.get("GroupIds") or [])]
     groups: Iterable[dict[str, Any]] = (
-        [find_group(call.world, call.region, name) for name in wanted] if wanted else call.world.table(call.region, KIND).values()
+        [find_group(call.world, call.region, name) for name in wanted]
+        if wanted
+        else call.world.table(call.region, KIND).values()
     )
-    fields = {"group-name": "GroupName", "group-arn": "GroupArn", "state": "State", "strategy": "Strategy", "spread-level": "SpreadLevel"}
+    fields = {
+        "group-name": "GroupName",
+        "group-arn": "GroupArn",
+        "state": "State",
+        "strategy": "Strategy",
+        "spread-level": "SpreadLevel",
+    }
     return {"PlacementGroups": [group for group in groups if matches(group, call.params.get("Filters"), fields)]}
 
 
@@ -103,9 +121,14 @@ def delete_placement_group(call: ApiCall) -> dict[str, Any]:
     from gpukit_sandbox.cloud.ec2_launches import live_instances
 
     group = find_group(call.world, call.region, call.params.get("GroupName") or "")
-    inside = [each.id for each in live_instances(call.region) if getattr(each, "placement_group", "") == group["GroupName"]]
+    inside = [
+        each.id for each in live_instances(call.region) if getattr(each, "placement_group", "") == group["GroupName"]
+    ]
     if inside or reservations_in_group(call.world, call.region, group["GroupArn"]):
-        raise AwsError("InvalidPlacementGroup.InUse", f"The placement group '{group['GroupName']}' is in use and may not be deleted.")
+        raise AwsError(
+            "InvalidPlacementGroup.InUse",
+            f"The placement group '{group['GroupName']}' is in use and may not be deleted.",
+        )
     del call.world.table(call.region, KIND)[group["GroupId"]]
     return {}
 
@@ -127,7 +150,9 @@ def matches(record: Mapping[str, Any], filters: Iterable[Mapping[str, Any]] | No
             found = list(tags.values())
         elif name in fields:
             value = record.get(fields[name])
-            found = [("true" if value else "false") if isinstance(value, bool) else str(value)] if value is not None else []
+            found = (
+                [("true" if value else "false") if isinstance(value, bool) else str(value)] if value is not None else []
+            )
         else:
             raise AwsError("InvalidParameterValue", f"The filter '{name}' is invalid")
         if not any(fnmatch.fnmatchcase(one, pattern) for one in found for pattern in values):

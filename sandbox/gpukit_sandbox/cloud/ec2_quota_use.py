@@ -7,9 +7,28 @@ from gpukit_sandbox.cloud.errors import AwsError
 from gpukit_sandbox.cloud.quotas import quota_by_code
 from gpukit_sandbox.cloud.state import World
 
-_ON_DEMAND: Final = {"p": "L-417A185B", "g": "L-DB2E81BA", "vt": "L-DB2E81BA", "gr": "L-DB2E81BA", "trn": "L-2C3B7624", "inf": "L-1945791B", "dl": "L-6E869C2A", "f": "L-74FC7D96", "x": "L-7295265B", "u": "L-43DA4232", "hpc": "L-F7808C92"}
+_ON_DEMAND: Final = {
+    "p": "L-417A185B",
+    "g": "L-DB2E81BA",
+    "vt": "L-DB2E81BA",
+    "gr": "L-DB2E81BA",
+    "trn": "L-2C3B7624",
+    "inf": "L-1945791B",
+    "dl": "L-6E869C2A",
+    "f": "L-74FC7D96",
+    "x": "L-7295265B",
+    "u": "L-43DA4232",
+    "hpc": "L-F7808C92",
+}
 _STANDARD_ON_DEMAND: Final = "L-1216C47A"
-_SPOT: Final = {"p": "L-7212CCBC", "p5": "L-C4BD4855", "g": "L-3819A6DF", "vt": "L-3819A6DF", "gr": "L-3819A6DF", "trn": "L-6B0D517C"}
+_SPOT: Final = {
+    "p": "L-7212CCBC",
+    "p5": "L-C4BD4855",
+    "g": "L-3819A6DF",
+    "vt": "L-3819A6DF",
+    "gr": "L-3819A6DF",
+    "trn": "L-6B0D517C",
+}
 _STANDARD_SPOT: Final = "L-34B43A08"
 """Source: EC2 User Guide, On-Demand Instance quotas and Spot Instance quotas; facts `limits.csv`, area ec2-quota."""
 
@@ -48,12 +67,18 @@ def vcpus_in_use(world: World, region: str, code: str, *, spot: bool) -> int:
     if not spot:
         for record in world.table(region, KIND).values():
             age(world, record)
-            if record["State"] == "active" and record["ReservationType"] == "default" and quota_code(record["InstanceType"], spot=False) == code:
+            if (
+                record["State"] == "active"
+                and record["ReservationType"] == "default"
+                and quota_code(record["InstanceType"], spot=False) == code
+            ):
                 used += hardware.vcpus(record["InstanceType"]) * int(record["TotalInstanceCount"])
     return used
 
 
-def require_vcpus(world: World, region: str, instance_type: str, count: int, *, spot: bool, code: str | None = None) -> None:
+def require_vcpus(
+    world: World, region: str, instance_type: str, count: int, *, spot: bool, code: str | None = None
+) -> None:
     """Raise VcpuLimitExceeded (Spot: MaxSpotInstanceCountExceeded) when that many more do not fit into the quota."""
     quota = quota_code(instance_type, spot=spot)
     limit = quota_by_code(world, region, quota)

@@ -51,7 +51,9 @@ def delete_tags(call: ApiCall) -> dict[str, Any]:
     if others and not own:
         call.moto()
     elif others:
-        ec2_backends[ACCOUNT_ID][call.region].delete_tags(others, {str(t.get("Key", "")): t.get("Value") for t in wanted})
+        ec2_backends[ACCOUNT_ID][call.region].delete_tags(
+            others, {str(t.get("Key", "")): t.get("Value") for t in wanted}
+        )
     return {}
 
 

@@ -31,7 +31,9 @@ def find_template(world: World, region: str, reference: Mapping[str, Any]) -> di
     identifier = reference.get("LaunchTemplateId") or reference.get("id")
     name = reference.get("LaunchTemplateName") or reference.get("name")
     if identifier and name:
-        raise AwsError("InvalidParameterCombination", "Only one of launch template ID and launch template name may be specified.")
+        raise AwsError(
+            "InvalidParameterCombination", "Only one of launch template ID and launch template name may be specified."
+        )
     if not identifier and not name:
         raise AwsError("MissingParameter", "Either a launch template ID or a launch template name must be specified.")
     table = world.table(region, KIND)
@@ -39,14 +41,18 @@ def find_template(world: World, region: str, reference: Mapping[str, Any]) -> di
         if not re.fullmatch(r"lt-[0-9a-f]+", identifier):
             raise AwsError("InvalidLaunchTemplateId.Malformed", f"The launch template ID '{identifier}' is malformed.")
         if identifier not in table:
-            raise AwsError("InvalidLaunchTemplateId.NotFound", f"The specified launch template, with template ID {identifier}, does not exist.")
+            raise AwsError(
+                "InvalidLaunchTemplateId.NotFound",
+                f"The specified launch template, with template ID {identifier}, does not exist.",
+            )
         found: dict[str, Any] = table[identifier]
         return found
     for template in table.values():
         if template["LaunchTemplateName"] == name:
             return template
     raise AwsError(
-        "InvalidLaunchTemplateName.NotFoundException", f"The specified launch template, with template name {name}, does not exist."
+        "InvalidLaunchTemplateName.NotFoundException",
+        f"The specified launch template, with template name {name}, does not exist.",
     )
 
 
@@ -61,7 +67,10 @@ def find_version(template: Mapping[str, Any], wanted: str | int | None) -> dict[
     if not text.isdigit():
         raise AwsError("InvalidLaunchTemplateId.VersionNotFound", f"Could not find launch template version {text}.")
     if int(text) not in versions:
-        raise AwsError("InvalidLaunchTemplateId.VersionNotFound", f"Could not find the specified version {text} for the launch template with ID {template['LaunchTemplateId']}.")
+        raise AwsError(
+            "InvalidLaunchTemplateId.VersionNotFound",
+            f"Could not find the specified version {text} for the launch template with ID {template['LaunchTemplateId']}.",
+        )
     return versions[int(text)]
 
 
@@ -85,7 +94,9 @@ def resolve_template(world: World, region: str, params: Mapping[str, Any]) -> di
         # A subnet of the request goes into the template's interfaces; that is how one template serves several subnets.
         subnet = params.get("SubnetId")
         if subnet:
-            merged["NetworkInterfaces"] = [{**each, "SubnetId": each.get("SubnetId") or subnet} for each in merged["NetworkInterfaces"]]
+            merged["NetworkInterfaces"] = [
+                {**each, "SubnetId": each.get("SubnetId") or subnet} for each in merged["NetworkInterfaces"]
+            ]
             merged.pop("SubnetId", None)
     merged["_template"] = {"id": template["LaunchTemplateId"], "version": str(version["VersionNumber"])}
     return merged
@@ -104,7 +115,10 @@ def template_name_is_free(call: ApiCall) -> None:
     if any(template["LaunchTemplateName"] == name for template in table.values()):
         raise AwsError("InvalidLaunchTemplateName.AlreadyExistsException", "Launch template name already in use.")
     if len(table) >= quota(call.world, call.region, "ec2", "launch-templates"):
-        raise AwsError("LaunchTemplateLimitExceeded", "You have reached the limit on the number of launch templates in this Region.")
+        raise AwsError(
+            "LaunchTemplateLimitExceeded",
+            "You have reached the limit on the number of launch templates in this Region.",
+        )
 
 
 @rule("ec2", "CreateLaunchTemplate", "CreateLaunchTemplateVersion", source=_TEMPLATE_DOC)
@@ -126,7 +140,10 @@ def template_data_is_well_formed(call: ApiCall) -> None:
         check_tags(specification.get("Tags") or [])
     for specification in call.params.get("TagSpecifications") or []:
         if specification.get("ResourceType") != "launch-template":
-            raise AwsError("InvalidParameterValue", f"'{specification.get('ResourceType')}' is not a valid taggable resource type for this operation.")
+            raise AwsError(
+                "InvalidParameterValue",
+                f"'{specification.get('ResourceType')}' is not a valid taggable resource type for this operation.",
+            )
 
 
 def check_user_data(text: str | None, *, code: str) -> None:
@@ -146,7 +163,9 @@ def check_tags(tags: list[Mapping[str, str]]) -> None:
     keys = [str(tag.get("Key", "")) for tag in tags]
     for key in keys:
         if key.lower().startswith("aws:"):
-            raise AwsError("InvalidParameterValue", f"Tag keys starting with 'aws:' are reserved for internal use: {key}")
+            raise AwsError(
+                "InvalidParameterValue", f"Tag keys starting with 'aws:' are reserved for internal use: {key}"
+            )
         if not 1 <= len(key) <= 128:
             raise AwsError("InvalidParameterValue", "Tag keys must have 1 to 128 characters.")
     if len(set(keys)) != len(keys):
@@ -189,8 +208,14 @@ def create_launch_template_version(call: ApiCall) -> dict[str, Any]:
 def describe_launch_templates(call: ApiCall) -> dict[str, Any]:
     """Return templates by id, name and filter."""
     params = call.params
-    templates = [find_template(call.world, call.region, {"LaunchTemplateId": each}) for each in params.get("LaunchTemplateIds") or []]
-    templates += [find_template(call.world, call.region, {"LaunchTemplateName": each}) for each in params.get("LaunchTemplateNames") or []]
+    templates = [
+        find_template(call.world, call.region, {"LaunchTemplateId": each})
+        for each in params.get("LaunchTemplateIds") or []
+    ]
+    templates += [
+        find_template(call.world, call.region, {"LaunchTemplateName": each})
+        for each in params.get("LaunchTemplateNames") or []
+    ]
     if not templates and not params.get("LaunchTemplateIds") and not params.get("LaunchTemplateNames"):
         templates = list(call.world.table(call.region, KIND).values())
     fields = {"launch-template-name": "LaunchTemplateName", "create-time": "CreateTime"}
@@ -204,14 +229,24 @@ def describe_launch_template_versions(call: ApiCall) -> dict[str, Any]:
     wanted = params.get("Versions")
     if not params.get("LaunchTemplateId") and not params.get("LaunchTemplateName"):
         if not wanted:
-            raise AwsError("MissingParameter", "Either a launch template ID or a launch template name must be specified.")
-        return {"LaunchTemplateVersions": [_shown_version(each, find_version(each, name)) for each in call.world.table(call.region, KIND).values() for name in wanted]}
+            raise AwsError(
+                "MissingParameter", "Either a launch template ID or a launch template name must be specified."
+            )
+        return {
+            "LaunchTemplateVersions": [
+                _shown_version(each, find_version(each, name))
+                for each in call.world.table(call.region, KIND).values()
+                for name in wanted
+            ]
+        }
     template = find_template(call.world, call.region, params)
     if wanted:
         versions = [find_version(template, each) for each in wanted]
     else:
         low, high = int(params.get("MinVersion") or 1), int(params.get("MaxVersion") or template["LatestVersionNumber"])
-        versions = [each for number, each in sorted(template["_versions"].items(), reverse=True) if low <= number <= high]
+        versions = [
+            each for number, each in sorted(template["_versions"].items(), reverse=True) if low <= number <= high
+        ]
     return {"LaunchTemplateVersions": [_shown_version(template, each) for each in versions]}
 
 
@@ -240,11 +275,22 @@ def delete_launch_template_versions(call: ApiCall) -> dict[str, Any]:
     template = find_template(call.world, call.region, call.params)
     done, failed = [], []
     for wanted in call.params.get("Versions") or []:
-        key = {"LaunchTemplateId": template["LaunchTemplateId"], "LaunchTemplateName": template["LaunchTemplateName"], "VersionNumber": int(wanted)}
+        key = {
+            "LaunchTemplateId": template["LaunchTemplateId"],
+            "LaunchTemplateName": template["LaunchTemplateName"],
+            "VersionNumber": int(wanted),
+        }
         if int(wanted) == template["DefaultVersionNumber"]:
-            failed.append({**key, "ResponseError": {"Code": "unexpectedError", "Message": "The default version cannot be deleted."}})
+            failed.append(
+                {
+                    **key,
+                    "ResponseError": {"Code": "unexpectedError", "Message": "The default version cannot be deleted."},
+                }
+            )
         elif int(wanted) not in template["_versions"]:
-            failed.append({**key, "ResponseError": {"Code": "launchTemplateVersionDoesNotExist", "Message": "No such version."}})
+            failed.append(
+                {**key, "ResponseError": {"Code": "launchTemplateVersionDoesNotExist", "Message": "No such version."}}
+            )
         else:
             del template["_versions"][int(wanted)]
             done.append(key)

@@ -71,13 +71,21 @@ def _neighbourhood(instance: Any) -> tuple[str, ...]:
 
 
 def _placement_group(instance: Any) -> str:
-    return str(getattr(instance, "placement_group", None) or (getattr(instance, "placement", None) and getattr(instance.placement, "group_name", "")) or "")
+    return str(
+        getattr(instance, "placement_group", None)
+        or (getattr(instance, "placement", None) and getattr(instance.placement, "group_name", ""))
+        or ""
+    )
 
 
 def _shown(instance: Any, number: int) -> dict[str, Any]:
     neighbourhood = _neighbourhood(instance)
     leaf = number // LEAF_INSTANCES
-    layers = [_node("zone", instance.availability_zone), _node("spine", *neighbourhood, str(leaf // SPINE_LEAVES)), _node("leaf", *neighbourhood, str(leaf))]
+    layers = [
+        _node("zone", instance.availability_zone),
+        _node("spine", *neighbourhood, str(leaf // SPINE_LEAVES)),
+        _node("leaf", *neighbourhood, str(leaf)),
+    ]
     if instance.instance_type.startswith(FOUR_LAYERS):
         layers.insert(1, _node("hall", *neighbourhood))
     group = _placement_group(instance)
@@ -88,7 +96,11 @@ def _shown(instance: Any, number: int) -> dict[str, Any]:
         "AvailabilityZone": instance.availability_zone,
         "ZoneId": getattr(instance.placement, "zone_id", None) if hasattr(instance, "placement") else None,
         **({"GroupName": group} if group else {}),
-        **({"CapacityBlockId": instance.capacity_reservation_id} if getattr(instance, "capacity_reservation_id", None) else {}),
+        **(
+            {"CapacityBlockId": instance.capacity_reservation_id}
+            if getattr(instance, "capacity_reservation_id", None)
+            else {}
+        ),
     }
 
 

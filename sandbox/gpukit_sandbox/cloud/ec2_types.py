@@ -53,7 +53,12 @@ def describe_instance_types(call: ApiCall) -> dict[str, Any]:
         if hardware.describe_type(each) is None:
             raise AwsError("InvalidInstanceType", f"The following supplied instance types do not exist: [{each}]")
     names = [name for name in wanted or hardware.all_types() if wanted or hardware.zones_offering(call.region, name)]
-    found = [described for name in names if (described := hardware.describe_type(name)) is not None and _passes(described, call.params.get("Filters") or [])]
+    found = [
+        described
+        for name in names
+        if (described := hardware.describe_type(name)) is not None
+        and _passes(described, call.params.get("Filters") or [])
+    ]
     return _page(call, "InstanceTypes", found)
 
 
@@ -71,7 +76,11 @@ def describe_instance_type_offerings(call: ApiCall) -> dict[str, Any]:
         if "instance-type" in filters and not any(fnmatch.fnmatchcase(name, each) for each in filters["instance-type"]):
             continue
         zones = sorted(hardware.zones_offering(call.region, name))
-        places = {"region": [call.region] if zones else [], "availability-zone": zones, "availability-zone-id": [zone_ids.get(each, each) for each in zones]}
+        places = {
+            "region": [call.region] if zones else [],
+            "availability-zone": zones,
+            "availability-zone-id": [zone_ids.get(each, each) for each in zones],
+        }
         for place in places.get(kind, []):
             if "location" not in filters or any(fnmatch.fnmatchcase(place, each) for each in filters["location"]):
                 found.append({"InstanceType": name, "LocationType": kind, "Location": place})

@@ -49,35 +49,51 @@ class VolumePlan:
     delete_on_termination: bool
 
 
-def check_volumes(world: World, region: str, request: Mapping[str, Any], image: Any, instance_type: str) -> list[VolumePlan]:
+def check_volumes(
+    world: World, region: str, request: Mapping[str, Any], image: Any, instance_type: str
+) -> list[VolumePlan]:
     """Return the volumes of a launch, the root volume first. Raises InvalidBlockDeviceMapping, InvalidParameterValue, InvalidParameterCombination."""
     root_gib = int(getattr(image, "root_gib", 8))
     mappings = [dict(each) for each in request.get("BlockDeviceMappings") or []]
     names = [each.get("DeviceName") for each in mappings]
     if len(set(names)) != len(names):
-        raise AwsError("InvalidBlockDeviceMapping", "The same device name is specified twice in the block device mappings.")
+        raise AwsError(
+            "InvalidBlockDeviceMapping", "The same device name is specified twice in the block device mappings."
+        )
     if image.root_device_name not in names:
         mappings.insert(0, {"DeviceName": image.root_device_name, "Ebs": {}})
     plans = []
     for each in mappings:
         if not each.get("DeviceName"):
-            raise AwsError("MissingParameter", "The request must contain the parameter DeviceName in each block device mapping.")
+            raise AwsError(
+                "MissingParameter", "The request must contain the parameter DeviceName in each block device mapping."
+            )
         if each.get("NoDevice") is not None or each.get("VirtualName"):
             if each.get("Ebs"):
-                raise AwsError("InvalidBlockDeviceMapping", f"{each['DeviceName']} has both Ebs and NoDevice or VirtualName.")
+                raise AwsError(
+                    "InvalidBlockDeviceMapping", f"{each['DeviceName']} has both Ebs and NoDevice or VirtualName."
+                )
             continue
         ebs = each.get("Ebs") or {}
         is_root = each["DeviceName"] == image.root_device_name
         size = ebs.get("VolumeSize")
         if size is None and not is_root and not ebs.get("SnapshotId"):
-            raise AwsError("MissingParameter", f"The request must contain the parameter size or snapshotId for {each['DeviceName']}.")
+            raise AwsError(
+                "MissingParameter",
+                f"The request must contain the parameter size or snapshotId for {each['DeviceName']}.",
+            )
         size = int(size) if size is not None else root_gib
         if is_root and size < root_gib:
-            raise AwsError("InvalidBlockDeviceMapping", f"Volume of size {size}GB is smaller than snapshot '{image.ebs_snapshot.id}', expect size>= {root_gib}GB")
+            raise AwsError(
+                "InvalidBlockDeviceMapping",
+                f"Volume of size {size}GB is smaller than snapshot '{image.ebs_snapshot.id}', expect size>= {root_gib}GB",
+            )
         volume_type = ebs.get("VolumeType") or ("gp3" if ebs.get("Throughput") else "gp2")
         check_volume(volume_type, size, iops=ebs.get("Iops"), throughput=ebs.get("Throughput"))
         if ebs.get("KmsKeyId") and not ebs.get("Encrypted"):
-            raise AwsError("InvalidParameterDependency", "The parameter KmsKeyId requires the parameter Encrypted to be set.")
+            raise AwsError(
+                "InvalidParameterDependency", "The parameter KmsKeyId requires the parameter Encrypted to be set."
+            )
         plans.append(
             VolumePlan(
                 name=each["DeviceName"],
@@ -87,7 +103,9 @@ def check_volumes(world: World, region: str, request: Mapping[str, Any], image: 
                 throughput=int(ebs["Throughput"]) if ebs.get("Throughput") else None,
                 encrypted=bool(ebs.get("Encrypted")),
                 kms_key_id=ebs.get("KmsKeyId"),
-                delete_on_termination=ebs.get("DeleteOnTermination") is not False if is_root else ebs.get("DeleteOnTermination") is True,
+                delete_on_termination=ebs.get("DeleteOnTermination") is not False
+                if is_root
+                else ebs.get("DeleteOnTermination") is True,
             )
         )
     return plans
@@ -100,23 +118,42 @@ def check_volume(volume_type: str, size_gib: int, *, iops: Any = None, throughpu
         raise AwsError("InvalidParameterValue", f"Invalid value '{volume_type}' for VolumeType.")
     low, high = known.size_gib
     if not low <= size_gib <= high:
-        raise AwsError("InvalidParameterValue", f"Volume size {size_gib} GiB is invalid for {volume_type}: it must be between {low} and {high}.")
+        raise AwsError(
+            "InvalidParameterValue",
+            f"Volume size {size_gib} GiB is invalid for {volume_type}: it must be between {low} and {high}.",
+        )
     if iops is not None:
         if known.iops is None:
-            raise AwsError("InvalidParameterCombination", f"The parameter iops is not supported for {volume_type} volumes.")
+            raise AwsError(
+                "InvalidParameterCombination", f"The parameter iops is not supported for {volume_type} volumes."
+            )
         if not known.iops[0] <= int(iops) <= known.iops[1]:
-            raise AwsError("InvalidParameterValue", f"Volume iops of {iops} is invalid for {volume_type}: it must be between {known.iops[0]} and {known.iops[1]}.")
+            raise AwsError(
+                "InvalidParameterValue",
+                f"Volume iops of {iops} is invalid for {volume_type}: it must be between {known.iops[0]} and {known.iops[1]}.",
+            )
         if known.iops_per_gib and int(iops) > known.iops_per_gib * size_gib and int(iops) > known.iops[0]:
-            raise AwsError("InvalidParameterCombination", f"Iops to volume size ratio of {int(iops) / size_gib:.1f} is too high; the maximum is {known.iops_per_gib}.")
+            raise AwsError(
+                "InvalidParameterCombination",
+                f"Iops to volume size ratio of {int(iops) / size_gib:.1f} is too high; the maximum is {known.iops_per_gib}.",
+            )
     elif known.iops_needed:
         raise AwsError("MissingParameter", f"The parameter iops must be specified for {volume_type} volumes.")
     if throughput is not None:
         if known.throughput_mib_s is None:
-            raise AwsError("InvalidParameterCombination", f"The parameter throughput is not supported for {volume_type} volumes.")
+            raise AwsError(
+                "InvalidParameterCombination", f"The parameter throughput is not supported for {volume_type} volumes."
+            )
         if not known.throughput_mib_s[0] <= int(throughput) <= known.throughput_mib_s[1]:
-            raise AwsError("InvalidParameterValue", f"Volume throughput of {throughput} MiB/s is invalid: it must be between {known.throughput_mib_s[0]} and {known.throughput_mib_s[1]}.")
+            raise AwsError(
+                "InvalidParameterValue",
+                f"Volume throughput of {throughput} MiB/s is invalid: it must be between {known.throughput_mib_s[0]} and {known.throughput_mib_s[1]}.",
+            )
         if int(throughput) > GP3_MIB_S_PER_IOPS * int(iops or 3_000):
-            raise AwsError("InvalidParameterCombination", f"Throughput (MiBps) to iops ratio of {int(throughput) / int(iops or 3_000):.2f} is too high; maximum is {GP3_MIB_S_PER_IOPS}.")
+            raise AwsError(
+                "InvalidParameterCombination",
+                f"Throughput (MiBps) to iops ratio of {int(throughput) / int(iops or 3_000):.2f} is too high; maximum is {GP3_MIB_S_PER_IOPS}.",
+            )
 
 
 @rule("ec2", "CreateVolume", source=VOLUME_SOURCE)
@@ -126,4 +163,9 @@ def volume_is_well_formed(call: ApiCall) -> None:
     if params.get("Size") is None and not params.get("SnapshotId"):
         raise AwsError("MissingParameter", "The request must contain the parameter size or snapshotId.")
     if params.get("Size") is not None:
-        check_volume(params.get("VolumeType") or "gp2", int(params["Size"]), iops=params.get("Iops"), throughput=params.get("Throughput"))
+        check_volume(
+            params.get("VolumeType") or "gp2",
+            int(params["Size"]),
+            iops=params.get("Iops"),
+            throughput=params.get("Throughput"),
+        )

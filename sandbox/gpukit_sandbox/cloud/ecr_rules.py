@@ -23,15 +23,22 @@ def repository_key_goes_with_kms(call: ApiCall) -> None:
     """A key of its own needs KMS encryption."""
     encryption = call.params.get("encryptionConfiguration") or {}
     if encryption.get("kmsKey") and encryption.get("encryptionType", "AES256") not in ("KMS", "KMS_DSSE"):
-        raise _bad("Invalid parameter at 'encryptionConfiguration': a KMS key may not be given with the encryption type AES256.")
+        raise _bad(
+            "Invalid parameter at 'encryptionConfiguration': a KMS key may not be given with the encryption type AES256."
+        )
 
 
 @rule("ecr", "CreateRepository", "PutImageTagMutability", source="ECR API reference, ImageTagMutabilityExclusionFilter")
 def tag_exclusions_go_with_their_setting(call: ApiCall) -> None:
     """Exclusion filters belong to the settings _WITH_EXCLUSION, and these need one to five."""
-    setting, filters = str(call.params.get("imageTagMutability") or ""), call.params.get("imageTagMutabilityExclusionFilters")
+    setting, filters = (
+        str(call.params.get("imageTagMutability") or ""),
+        call.params.get("imageTagMutabilityExclusionFilters"),
+    )
     if filters and not setting.endswith("_WITH_EXCLUSION"):
-        raise _bad("imageTagMutabilityExclusionFilters need the setting IMMUTABLE_WITH_EXCLUSION or MUTABLE_WITH_EXCLUSION.")
+        raise _bad(
+            "imageTagMutabilityExclusionFilters need the setting IMMUTABLE_WITH_EXCLUSION or MUTABLE_WITH_EXCLUSION."
+        )
     if setting.endswith("_WITH_EXCLUSION") and not filters:
         raise _bad(f"The setting {setting} needs imageTagMutabilityExclusionFilters.")
     if len(filters or []) > MAX_EXCLUSIONS:
@@ -52,7 +59,9 @@ def lifecycle_policy_is_valid(call: ApiCall) -> None:
     try:
         rules = json.loads(text)["rules"]
     except (json.JSONDecodeError, KeyError, TypeError) as problem:
-        raise _bad("Invalid parameter at 'LifecyclePolicyText' failed to satisfy constraint: 'Lifecycle policy validation failure: invalid JSON'") from problem
+        raise _bad(
+            "Invalid parameter at 'LifecyclePolicyText' failed to satisfy constraint: 'Lifecycle policy validation failure: invalid JSON'"
+        ) from problem
     if not isinstance(rules, list) or not 1 <= len(rules) <= 50:
         raise _fails("1 to 50 rules are needed")
     priorities = [each.get("rulePriority") for each in rules]
@@ -73,7 +82,11 @@ def _check_rule(each: Mapping[str, Any]) -> None:
     priority, selection, action = each.get("rulePriority"), each.get("selection"), each.get("action")
     if not isinstance(priority, int) or priority < 1:
         raise _fails("rulePriority must be a positive integer")
-    if not isinstance(selection, dict) or not isinstance(action, dict) or action.get("type") not in ("expire", "transition"):
+    if (
+        not isinstance(selection, dict)
+        or not isinstance(action, dict)
+        or action.get("type") not in ("expire", "transition")
+    ):
         raise _fails("selection and an action of type expire are needed")
     status, count_type, number = selection.get("tagStatus"), selection.get("countType"), selection.get("countNumber")
     if status not in ("tagged", "untagged", "any"):
@@ -94,4 +107,6 @@ def _check_rule(each: Mapping[str, Any]) -> None:
 
 
 def _fails(what: str) -> AwsError:
-    return _bad(f"Invalid parameter at 'LifecyclePolicyText' failed to satisfy constraint: 'Lifecycle policy validation failure: {what}'")
+    return _bad(
+        f"Invalid parameter at 'LifecyclePolicyText' failed to satisfy constraint: 'Lifecycle policy validation failure: {what}'"
+    )

@@ -28,10 +28,16 @@ def throughput_settings_go_together(call: ApiCall) -> None:
     mode, amount = params.get("ThroughputMode"), params.get("ProvisionedThroughputInMibps")
     if mode == "provisioned" and amount is None:
         raise _bad("ProvisionedThroughputInMibps must be specified when ThroughputMode is provisioned.")
-    if amount is not None and mode not in ("provisioned", None if call.operation == "UpdateFileSystem" else "provisioned"):
+    if amount is not None and mode not in (
+        "provisioned",
+        None if call.operation == "UpdateFileSystem" else "provisioned",
+    ):
         raise _bad("ProvisionedThroughputInMibps is valid only when ThroughputMode is provisioned.")
     if amount is not None and not 1 <= float(amount) <= MAX_PROVISIONED_MIB_S:
-        raise AwsError("ThroughputLimitExceeded" if float(amount) > MAX_PROVISIONED_MIB_S else "BadRequest", f"ProvisionedThroughputInMibps {amount} is out of range.")
+        raise AwsError(
+            "ThroughputLimitExceeded" if float(amount) > MAX_PROVISIONED_MIB_S else "BadRequest",
+            f"ProvisionedThroughputInMibps {amount} is out of range.",
+        )
     if call.operation == "UpdateFileSystem":
         return
     if params.get("PerformanceMode") == "maxIO":
@@ -43,7 +49,10 @@ def throughput_settings_go_together(call: ApiCall) -> None:
         raise _bad("KmsKeyId needs Encrypted to be true.")
     zone = params.get("AvailabilityZoneName")
     if zone and zone not in {each.name for each in backend_of(call.region).zones.get(call.region, ())}:
-        raise AwsError("AvailabilityZonesMismatch" if zone[:-1] == call.region else "BadRequest", f"The Availability Zone {zone} does not exist.")
+        raise AwsError(
+            "AvailabilityZonesMismatch" if zone[:-1] == call.region else "BadRequest",
+            f"The Availability Zone {zone} does not exist.",
+        )
 
 
 @rule("efs", "CreateMountTarget", source=_EFS_DOC)
@@ -63,17 +72,25 @@ def mount_target_is_allowed(call: ApiCall) -> None:
         if other.availability_zone == subnet.availability_zone:
             raise AwsError("MountTargetConflict", "mount target already exists in this AZ", status=409)
         if other.vpc_id != subnet.vpc_id:
-            raise AwsError("MountTargetConflict", "requested subnet for new mount target is not in the same VPC as existing mount targets", status=409)
+            raise AwsError(
+                "MountTargetConflict",
+                "requested subnet for new mount target is not in the same VPC as existing mount targets",
+                status=409,
+            )
     zone = getattr(system, "availability_zone_name", None)
     if zone and zone != subnet.availability_zone:
-        raise AwsError("AvailabilityZonesMismatch", f"The file system is in {zone}, the subnet in {subnet.availability_zone}.")
+        raise AwsError(
+            "AvailabilityZonesMismatch", f"The file system is in {zone}, the subnet in {subnet.availability_zone}."
+        )
     groups = params.get("SecurityGroups") or []
     if len(groups) > MAX_GROUPS:
         raise AwsError("SecurityGroupLimitExceeded", f"A mount target takes at most {MAX_GROUPS} security groups.")
     for identifier in groups:
         group = backend_of(call.region).get_security_group_from_id(identifier)
         if group is None or group.vpc_id != subnet.vpc_id:
-            raise AwsError("SecurityGroupNotFound", f"The SecurityGroup ID '{identifier}' does not exist in the VPC of the subnet.")
+            raise AwsError(
+                "SecurityGroupNotFound", f"The SecurityGroup ID '{identifier}' does not exist in the VPC of the subnet."
+            )
 
 
 @rule("efs", "DeleteFileSystem", source=_EFS_DOC)
@@ -90,12 +107,20 @@ def lifecycle_policies_are_one_each(call: ApiCall) -> None:
     days: dict[str, int] = {}
     policies: list[dict[str, Any]] = call.params.get("LifecyclePolicies") or []
     for each in policies:
-        given = [name for name in ("TransitionToIA", "TransitionToPrimaryStorageClass", "TransitionToArchive") if each.get(name)]
+        given = [
+            name
+            for name in ("TransitionToIA", "TransitionToPrimaryStorageClass", "TransitionToArchive")
+            if each.get(name)
+        ]
         if len(given) != 1:
             raise _bad("Each LifecyclePolicy object takes exactly one transition.")
         if given[0] in days:
             raise _bad(f"{given[0]} is given twice.")
         match = re.search(r"\d+", str(each[given[0]]))
         days[given[0]] = int(match.group()) if match else 0
-    if "TransitionToArchive" in days and "TransitionToIA" in days and days["TransitionToArchive"] <= days["TransitionToIA"]:
+    if (
+        "TransitionToArchive" in days
+        and "TransitionToIA" in days
+        and days["TransitionToArchive"] <= days["TransitionToIA"]
+    ):
         raise _bad("TransitionToArchive must come later than TransitionToIA.")

@@ -79,13 +79,17 @@ def access_entry_is_allowed(call: ApiCall) -> None:
         if match.group(2) != "role" or match.group(1) != ACCOUNT_ID:
             raise bad(f"The principalArn of an entry of type {kind} must be a role of the cluster's account.")
     if "/aws-service-role/" in principal and kind == "STANDARD":
-        raise bad("The caller is not allowed to modify access entries with a principalArn value of a Service Linked Role")
+        raise bad(
+            "The caller is not allowed to modify access entries with a principalArn value of a Service Linked Role"
+        )
     if match.group(1) == ACCOUNT_ID and not _principal_exists(principal, match.group(2)):
         raise bad("The specified principalArn is invalid: invalid principal.")
     if match.group(2) == "user" and "{{SessionName}}" in str(params.get("username") or ""):
         raise bad("The username of an IAM user may not contain {{SessionName}}.")
     if key_of(cluster["name"], principal) in call.world.table(call.region, ENTRIES):
-        raise AwsError("ResourceInUseException", "The specified access entry resource is already in use on this cluster.")
+        raise AwsError(
+            "ResourceInUseException", "The specified access entry resource is already in use on this cluster."
+        )
 
 
 @action("eks", "CreateAccessEntry")
@@ -106,7 +110,9 @@ def list_access_entries(call: ApiCall) -> dict[str, Any]:
     """Return the principals of a cluster's entries."""
     cluster = _cluster_with_entries(call)
     policy = call.params.get("associatedPolicyArn")
-    entries = [each for each in call.world.table(call.region, ENTRIES).values() if each["clusterName"] == cluster["name"]]
+    entries = [
+        each for each in call.world.table(call.region, ENTRIES).values() if each["clusterName"] == cluster["name"]
+    ]
     return {"accessEntries": [each["principalArn"] for each in entries if not policy or policy in each["_policies"]]}
 
 
@@ -156,16 +162,25 @@ def access_policy_is_allowed(call: ApiCall) -> None:
     if entry["type"] not in ("STANDARD", "EC2", "HYPERPOD_LINUX"):
         raise bad(f"Access policies cannot be associated with an access entry of type {entry['type']}.")
     if policy not in entry["_policies"] and len(entry["_policies"]) >= MAX_POLICIES:
-        raise AwsError("ResourceLimitExceededException", f"An access entry takes at most {MAX_POLICIES} access policies.")
+        raise AwsError(
+            "ResourceLimitExceededException", f"An access entry takes at most {MAX_POLICIES} access policies."
+        )
 
 
 @action("eks", "AssociateAccessPolicy")
 def associate_access_policy(call: ApiCall) -> dict[str, Any]:
     """Give an entry a policy; again replaces its scope."""
     entry, policy = _find_entry(call), call.params["policyArn"]
-    scope = {"type": call.params["accessScope"]["type"], "namespaces": list(call.params["accessScope"].get("namespaces") or [])}
+    scope = {
+        "type": call.params["accessScope"]["type"],
+        "namespaces": list(call.params["accessScope"].get("namespaces") or []),
+    }
     entry["_policies"][policy] = _association(call, policy, scope)
-    return {"clusterName": entry["clusterName"], "principalArn": entry["principalArn"], "associatedAccessPolicy": entry["_policies"][policy]}
+    return {
+        "clusterName": entry["clusterName"],
+        "principalArn": entry["principalArn"],
+        "associatedAccessPolicy": entry["_policies"][policy],
+    }
 
 
 @action("eks", "DisassociateAccessPolicy")
@@ -181,7 +196,11 @@ def disassociate_access_policy(call: ApiCall) -> dict[str, Any]:
 def list_associated_access_policies(call: ApiCall) -> dict[str, Any]:
     """Return the policies of an entry."""
     entry = _find_entry(call)
-    return {"clusterName": entry["clusterName"], "principalArn": entry["principalArn"], "associatedAccessPolicies": list(entry["_policies"].values())}
+    return {
+        "clusterName": entry["clusterName"],
+        "principalArn": entry["principalArn"],
+        "associatedAccessPolicies": list(entry["_policies"].values()),
+    }
 
 
 @action("eks", "ListAccessPolicies")
@@ -190,7 +209,11 @@ def list_access_policies(_call: ApiCall) -> dict[str, Any]:
     return {"accessPolicies": [{"name": each, "arn": _POLICY_PREFIX + each} for each in ACCESS_POLICIES]}
 
 
-@rule("eks", "CreatePodIdentityAssociation", source="EKS API reference, CreatePodIdentityAssociation; EKS User Guide, pod identity roles")
+@rule(
+    "eks",
+    "CreatePodIdentityAssociation",
+    source="EKS API reference, CreatePodIdentityAssociation; EKS User Guide, pod identity roles",
+)
 def pod_identity_is_allowed(call: ApiCall) -> None:
     """A namespace, a service account, a role of this account that pods.eks.amazonaws.com may assume, one association each."""
     params = call.params
@@ -202,7 +225,11 @@ def pod_identity_is_allowed(call: ApiCall) -> None:
     check_pod_role(params["roleArn"])
     check_tags(params.get("tags"))
     for each in call.world.table(call.region, PODS).values():
-        if (each["clusterName"], each["namespace"], each["serviceAccount"]) == (cluster["name"], params["namespace"], params["serviceAccount"]):
+        if (each["clusterName"], each["namespace"], each["serviceAccount"]) == (
+            cluster["name"],
+            params["namespace"],
+            params["serviceAccount"],
+        ):
             raise AwsError("ResourceInUseException", f"Association already exists: {each['associationId']}")
 
 
@@ -246,7 +273,15 @@ def list_pod_identity_associations(call: ApiCall) -> dict[str, Any]:
         and call.params.get("namespace") in (None, each["namespace"])
         and call.params.get("serviceAccount") in (None, each["serviceAccount"])
     ]
-    return {"associations": [{key: each[key] for key in ("clusterName", "namespace", "serviceAccount", "associationArn", "associationId")} for each in found]}
+    return {
+        "associations": [
+            {
+                key: each[key]
+                for key in ("clusterName", "namespace", "serviceAccount", "associationArn", "associationId")
+            }
+            for each in found
+        ]
+    }
 
 
 @action("eks", "UpdatePodIdentityAssociation")
@@ -300,21 +335,31 @@ def check_pod_role(role_arn: str) -> None:
 def _cluster_with_entries(call: ApiCall) -> dict[str, Any]:
     cluster = find_cluster(call.world, call.region, call.params["clusterName"])
     if cluster["accessConfig"]["authenticationMode"] == "CONFIG_MAP":
-        raise AwsError("InvalidRequestException", "The cluster's authentication mode must be set to one of [API, API_AND_CONFIG_MAP] to perform this operation.")
+        raise AwsError(
+            "InvalidRequestException",
+            "The cluster's authentication mode must be set to one of [API, API_AND_CONFIG_MAP] to perform this operation.",
+        )
     return cluster
 
 
 def _find_entry(call: ApiCall) -> dict[str, Any]:
     cluster = _cluster_with_entries(call)
-    found: dict[str, Any] | None = call.world.table(call.region, ENTRIES).get(key_of(cluster["name"], call.params["principalArn"]))
+    found: dict[str, Any] | None = call.world.table(call.region, ENTRIES).get(
+        key_of(cluster["name"], call.params["principalArn"])
+    )
     if found is None:
-        raise AwsError("ResourceNotFoundException", f"The specified principalArn could not be found. You can view your available access entries with 'list-access-entries'. ({call.params['principalArn']})")
+        raise AwsError(
+            "ResourceNotFoundException",
+            f"The specified principalArn could not be found. You can view your available access entries with 'list-access-entries'. ({call.params['principalArn']})",
+        )
     return found
 
 
 def _find_pod(call: ApiCall) -> dict[str, Any]:
     find_cluster(call.world, call.region, call.params["clusterName"])
-    found: dict[str, Any] | None = call.world.table(call.region, PODS).get(key_of(call.params["clusterName"], call.params["associationId"]))
+    found: dict[str, Any] | None = call.world.table(call.region, PODS).get(
+        key_of(call.params["clusterName"], call.params["associationId"])
+    )
     if found is None:
         raise AwsError("ResourceNotFoundException", f"Association does not exist: {call.params['associationId']}")
     return found
@@ -338,14 +383,19 @@ def _new_entry(call: ApiCall, cluster: Mapping[str, Any], principal: str, params
         groups, username = ["system:nodes"], "system:node:{{EC2PrivateDNSName}}"
     elif what == "role":
         account = match.group(1) if match else ACCOUNT_ID
-        username = params.get("username") or f"arn:aws:sts::{account}:assumed-role/{name.rsplit('/', 1)[-1]}/{{{{SessionName}}}}"
+        username = (
+            params.get("username")
+            or f"arn:aws:sts::{account}:assumed-role/{name.rsplit('/', 1)[-1]}/{{{{SessionName}}}}"
+        )
     else:
         username = params.get("username") or principal
     entry: dict[str, Any] = {
         "clusterName": cluster["name"],
         "principalArn": principal,
         "kubernetesGroups": groups,
-        "accessEntryArn": arn("eks", call.region, f"access-entry/{cluster['name']}/{what}/{ACCOUNT_ID}/{name}/{new_id('e', 32)[2:]}"),
+        "accessEntryArn": arn(
+            "eks", call.region, f"access-entry/{cluster['name']}/{what}/{ACCOUNT_ID}/{name}/{new_id('e', 32)[2:]}"
+        ),
         "createdAt": call.world.now(),
         "modifiedAt": call.world.now(),
         "tags": dict(params.get("tags") or {}),
@@ -358,4 +408,9 @@ def _new_entry(call: ApiCall, cluster: Mapping[str, Any], principal: str, params
 
 
 def _association(call: ApiCall, policy: str, scope: Mapping[str, Any]) -> dict[str, Any]:
-    return {"policyArn": policy, "accessScope": dict(scope), "associatedAt": call.world.now(), "modifiedAt": call.world.now()}
+    return {
+        "policyArn": policy,
+        "accessScope": dict(scope),
+        "associatedAt": call.world.now(),
+        "modifiedAt": call.world.now(),
+    }

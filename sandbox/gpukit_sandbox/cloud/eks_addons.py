@@ -57,7 +57,11 @@ def _pinned_versions() -> dict[tuple[str, str], str]:
     if not table.is_file():
         return {}
     with table.open(encoding="utf-8", newline="") as source:
-        return {(row["addon"], row["kubernetes_version"]): row["addon_version"] for row in csv.DictReader(source) if row["addon_version"]}
+        return {
+            (row["addon"], row["kubernetes_version"]): row["addon_version"]
+            for row in csv.DictReader(source)
+            if row["addon_version"]
+        }
 
 
 def default_version(name: str, kubernetes: str) -> str:
@@ -73,7 +77,11 @@ def addon_is_new(call: ApiCall) -> None:
     name = call.params["addonName"]
     check_addon(name, call.params.get("addonVersion"), cluster["version"])
     if key_of(cluster["name"], name) in call.world.table(call.region, KIND):
-        raise AwsError("ResourceInUseException", "Addon already exists.", fields={"clusterName": cluster["name"], "addonName": name})
+        raise AwsError(
+            "ResourceInUseException",
+            "Addon already exists.",
+            fields={"clusterName": cluster["name"], "addonName": name},
+        )
     check_tags(call.params.get("tags"))
 
 
@@ -135,7 +143,13 @@ def describe_addon(call: ApiCall) -> dict[str, Any]:
 def list_addons(call: ApiCall) -> dict[str, Any]:
     """Return the names of a cluster's add-ons."""
     cluster = find_cluster(call.world, call.region, call.params["clusterName"])
-    return {"addons": sorted(each["addonName"] for each in call.world.table(call.region, KIND).values() if each["clusterName"] == cluster["name"])}
+    return {
+        "addons": sorted(
+            each["addonName"]
+            for each in call.world.table(call.region, KIND).values()
+            if each["clusterName"] == cluster["name"]
+        )
+    }
 
 
 @action("eks", "UpdateAddon")
@@ -145,7 +159,11 @@ def update_addon(call: ApiCall) -> dict[str, Any]:
     cluster = find_cluster(call.world, call.region, params["clusterName"])
     check_addon(record["addonName"], params.get("addonVersion"), cluster["version"])
     changes: list[tuple[str, Any]] = []
-    for key, label in (("addonVersion", "AddonVersion"), ("serviceAccountRoleArn", "ServiceAccountRoleArn"), ("configurationValues", "ConfigurationValues")):
+    for key, label in (
+        ("addonVersion", "AddonVersion"),
+        ("serviceAccountRoleArn", "ServiceAccountRoleArn"),
+        ("configurationValues", "ConfigurationValues"),
+    ):
         if params.get(key) is not None:
             record[key] = params[key] or None
             changes.append((label, params[key]))
@@ -182,14 +200,21 @@ def describe_addon_versions(call: ApiCall) -> dict[str, Any]:
         found.append(
             {
                 "addonName": name,
-                "type": "networking" if name in ("vpc-cni", "coredns", "kube-proxy") else "storage" if "csi" in name else "observability",
+                "type": "networking"
+                if name in ("vpc-cni", "coredns", "kube-proxy")
+                else "storage"
+                if "csi" in name
+                else "observability",
                 "publisher": "eks",
                 "owner": "aws",
                 "addonVersions": [
                     {
                         "addonVersion": version,
                         "architecture": ["amd64", "arm64"],
-                        "compatibilities": [{"clusterVersion": each, "platformVersions": ["*"], "defaultVersion": True} for each in compatible],
+                        "compatibilities": [
+                            {"clusterVersion": each, "platformVersions": ["*"], "defaultVersion": True}
+                            for each in compatible
+                        ],
                         "requiresConfiguration": False,
                     }
                     for version, compatible in versions.items()
@@ -206,7 +231,9 @@ def check_addon(name: str, version: str | None, kubernetes: str) -> None:
     if version is None:
         return
     if not _VERSION.fullmatch(version):
-        raise bad(f"Addon version specified is not supported: {version} (versions look like {default_version(name, kubernetes)})")
+        raise bad(
+            f"Addon version specified is not supported: {version} (versions look like {default_version(name, kubernetes)})"
+        )
     if name == "kube-proxy":
         ahead = int(version.split(".")[1]) - int(kubernetes.split(".")[1])
         if ahead > 0:
@@ -218,7 +245,11 @@ def _find(call: ApiCall) -> dict[str, Any]:
     name = call.params["addonName"]
     found: dict[str, Any] | None = call.world.table(call.region, KIND).get(key_of(cluster["name"], name))
     if found is None:
-        raise AwsError("ResourceNotFoundException", f"No addon: {name} found in cluster: {cluster['name']}", fields={"clusterName": cluster["name"], "addonName": name})
+        raise AwsError(
+            "ResourceNotFoundException",
+            f"No addon: {name} found in cluster: {cluster['name']}",
+            fields={"clusterName": cluster["name"], "addonName": name},
+        )
     settle(call.world, found)
     return found
 

@@ -26,13 +26,21 @@ KIND: Final = "eks-clusters"
 OVERRIDES: Final = "_eks-control-planes"
 _NAME: Final = re.compile(r"[0-9A-Za-z][A-Za-z0-9\-_]{0,99}")
 _PRIVATE_RANGES: Final = tuple(ipaddress.ip_network(each) for each in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
-_UNROUTABLE: Final = (*_PRIVATE_RANGES, *(ipaddress.ip_network(each) for each in ("100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "0.0.0.0/8")))
+_UNROUTABLE: Final = (
+    *_PRIVATE_RANGES,
+    *(
+        ipaddress.ip_network(each)
+        for each in ("100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "0.0.0.0/8")
+    ),
+)
 _UNSUPPORTED_ZONE_IDS: Final = frozenset({"use1-az3", "usw1-az2", "cac1-az3"})
 """Source: EKS User Guide, network requirements, "Subnets may not be in these zones"."""
 MIN_FREE_ADDRESSES: Final = 6
 AUTHENTICATION_ORDER: Final = ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API")
 LOG_TYPES: Final = ("api", "audit", "authenticator", "controllerManager", "scheduler")
-_CLUSTER_DOC: Final = "EKS API reference, CreateCluster; EKS User Guide, network requirements, cluster access, envelope encryption"
+_CLUSTER_DOC: Final = (
+    "EKS API reference, CreateCluster; EKS User Guide, network requirements, cluster access, envelope encryption"
+)
 
 
 def bad(message: str) -> AwsError:
@@ -53,7 +61,10 @@ def find_cluster(world: World, region: str, name: str) -> dict[str, Any]:
 def require_active(cluster: Mapping[str, Any]) -> None:
     """Refuse work on a cluster that is not ACTIVE (InvalidRequestException)."""
     if cluster["status"] not in ("ACTIVE", "UPDATING"):
-        raise AwsError("InvalidRequestException", f"Cluster '{cluster['name']}' is in {cluster['status']} status: it must be ACTIVE.")
+        raise AwsError(
+            "InvalidRequestException",
+            f"Cluster '{cluster['name']}' is in {cluster['status']} status: it must be ACTIVE.",
+        )
 
 
 def settle(world: World, record: dict[str, Any]) -> None:
@@ -66,7 +77,9 @@ def settle(world: World, record: dict[str, Any]) -> None:
 
 def begin(call: ApiCall, record: dict[str, Any], status: str, then: str) -> None:
     """Put a record into a passing status; a fault may say for how long."""
-    seconds = call.environ["gpukit.faults"].creation_seconds(call.action_name) if "gpukit.faults" in call.environ else 0.0
+    seconds = (
+        call.environ["gpukit.faults"].creation_seconds(call.action_name) if "gpukit.faults" in call.environ else 0.0
+    )
     record["status"], record["_then"] = status, then
     record["_ready_at"] = call.world.now() + timedelta(seconds=seconds)
 
@@ -93,10 +106,14 @@ def cluster_name_is_free(call: ApiCall) -> None:
     """Letters, digits, - and _, beginning with a letter or digit, at most 100; unique in a Region."""
     name = call.params.get("name", "")
     if not _NAME.fullmatch(name):
-        raise bad(f"Cluster name '{name}' is invalid: it must match ^[0-9A-Za-z][A-Za-z0-9\\-_]* and have at most 100 characters.")
+        raise bad(
+            f"Cluster name '{name}' is invalid: it must match ^[0-9A-Za-z][A-Za-z0-9\\-_]* and have at most 100 characters."
+        )
     table = call.world.table(call.region, KIND)
     if name in table:
-        raise AwsError("ResourceInUseException", f"Cluster already exists with name: {name}", fields={"clusterName": name})
+        raise AwsError(
+            "ResourceInUseException", f"Cluster already exists with name: {name}", fields={"clusterName": name}
+        )
     if len(table) >= quota(call.world, call.region, "eks", "clusters"):
         raise AwsError("ResourceLimitExceededException", "The maximum number of clusters has been reached.")
 
@@ -122,13 +139,19 @@ def cluster_settings_go_together(call: ApiCall) -> None:
         raise bad("serviceIpv4Cidr can't be specified with ipFamily ipv6.")
     if network.get("serviceIpv4Cidr"):
         _check_service_range(network["serviceIpv4Cidr"])
-    check_endpoint_access(vpc_config.get("endpointPublicAccess"), vpc_config.get("endpointPrivateAccess"), vpc_config.get("publicAccessCidrs"))
+    check_endpoint_access(
+        vpc_config.get("endpointPublicAccess"),
+        vpc_config.get("endpointPrivateAccess"),
+        vpc_config.get("publicAccessCidrs"),
+    )
     if len(vpc_config.get("publicAccessCidrs") or []) > quota(call.world, call.region, "eks", "public-cidrs"):
         raise bad("publicAccessCidrs has more entries than the limit of 40.")
     access = params.get("accessConfig") or {}
     mode = access.get("authenticationMode") or "CONFIG_MAP"
     if mode == "CONFIG_MAP" and access.get("bootstrapClusterCreatorAdminPermissions") is False:
-        raise bad("bootstrapClusterCreatorAdminPermissions must be true if cluster authentication mode is set to CONFIG_MAP.")
+        raise bad(
+            "bootstrapClusterCreatorAdminPermissions must be true if cluster authentication mode is set to CONFIG_MAP."
+        )
     _check_auto_mode(params, mode)
     _check_remote_networks(params, mode)
 
@@ -199,11 +222,20 @@ def create_cluster(call: ApiCall) -> dict[str, Any]:
             "vpcId": subnets[0].vpc_id,
             "endpointPublicAccess": vpc_config.get("endpointPublicAccess") is not False,
             "endpointPrivateAccess": vpc_config.get("endpointPrivateAccess") is True,
-            "publicAccessCidrs": list(vpc_config.get("publicAccessCidrs") or ["0.0.0.0/0"]) if vpc_config.get("endpointPublicAccess") is not False else [],
+            "publicAccessCidrs": list(vpc_config.get("publicAccessCidrs") or ["0.0.0.0/0"])
+            if vpc_config.get("endpointPublicAccess") is not False
+            else [],
         },
         "kubernetesNetworkConfig": {
             "ipFamily": family,
-            **({"serviceIpv4Cidr": network.get("serviceIpv4Cidr") or _default_service_range(backend.get_vpc(subnets[0].vpc_id))} if family == "ipv4" else {"serviceIpv6Cidr": "fd30:1c53:5f8a::/108"}),
+            **(
+                {
+                    "serviceIpv4Cidr": network.get("serviceIpv4Cidr")
+                    or _default_service_range(backend.get_vpc(subnets[0].vpc_id))
+                }
+                if family == "ipv4"
+                else {"serviceIpv6Cidr": "fd30:1c53:5f8a::/108"}
+            ),
             "elasticLoadBalancing": network.get("elasticLoadBalancing") or {"enabled": False},
         },
         "logging": logging,
@@ -213,7 +245,11 @@ def create_cluster(call: ApiCall) -> dict[str, Any]:
         "tags": dict(params.get("tags") or {}),
         "encryptionConfig": list(params.get("encryptionConfig") or []),
         "health": {"issues": []},
-        "accessConfig": {"bootstrapClusterCreatorAdminPermissions": access.get("bootstrapClusterCreatorAdminPermissions") is not False, "authenticationMode": mode},
+        "accessConfig": {
+            "bootstrapClusterCreatorAdminPermissions": access.get("bootstrapClusterCreatorAdminPermissions")
+            is not False,
+            "authenticationMode": mode,
+        },
         "upgradePolicy": params.get("upgradePolicy") or {"supportType": "EXTENDED"},
         "zonalShiftConfig": params.get("zonalShiftConfig") or {"enabled": False},
         "remoteNetworkConfig": params.get("remoteNetworkConfig"),
@@ -250,7 +286,13 @@ def describe_cluster_versions(call: ApiCall) -> dict[str, Any]:
     wanted = call.params.get("clusterVersions") or KUBERNETES_VERSIONS
     return {
         "clusterVersions": [
-            {"clusterVersion": each, "clusterType": "eks", "defaultVersion": each == KUBERNETES_VERSIONS[-2], "versionStatus": "STANDARD_SUPPORT", "status": "STANDARD_SUPPORT"}
+            {
+                "clusterVersion": each,
+                "clusterType": "eks",
+                "defaultVersion": each == KUBERNETES_VERSIONS[-2],
+                "versionStatus": "STANDARD_SUPPORT",
+                "status": "STANDARD_SUPPORT",
+            }
             for each in KUBERNETES_VERSIONS
             if each in wanted
         ]
@@ -264,9 +306,13 @@ def delete_cluster(call: ApiCall) -> dict[str, Any]:
 
     cluster = find_cluster(call.world, call.region, call.params["name"])
     if nodegroups_of(call.world, call.region, cluster["name"]):
-        raise AwsError("ResourceInUseException", "Cluster has nodegroups attached", fields={"clusterName": cluster["name"]})
+        raise AwsError(
+            "ResourceInUseException", "Cluster has nodegroups attached", fields={"clusterName": cluster["name"]}
+        )
     if cluster["deletionProtection"]:
-        raise AwsError("InvalidRequestException", f"Cluster {cluster['name']} has deletion protection enabled: disable it first.")
+        raise AwsError(
+            "InvalidRequestException", f"Cluster {cluster['name']} has deletion protection enabled: disable it first."
+        )
     if cluster["status"] == "CREATING":
         raise AwsError("ResourceInUseException", f"Cluster {cluster['name']} is being created.")
     backend = get_backend("ec2")[ACCOUNT_ID][call.region]
@@ -299,7 +345,9 @@ def check_role(role_arn: str, service: str) -> None:
         raise bad("Cross-account pass role is not allowed.")
     role = find_role(role_arn)
     if role is None or not trusts(role, service):
-        raise bad(f"Role with arn: {role_arn}, could not be assumed because it does not exist or the trusted entity is not correct")
+        raise bad(
+            f"Role with arn: {role_arn}, could not be assumed because it does not exist or the trusted entity is not correct"
+        )
 
 
 def check_endpoint_access(public: bool | None, private: bool | None, cidrs: Sequence[str] | None) -> None:
@@ -358,7 +406,9 @@ def _check_encryption(configuration: Sequence[Mapping[str, Any]] | None) -> None
         raise bad("encryptionConfig takes one entry.")
     for each in configuration:
         if list(each.get("resources") or []) != ["secrets"]:
-            raise bad(f"Invalid resources {each.get('resources')} in encryptionConfig: the only supported value is secrets.")
+            raise bad(
+                f"Invalid resources {each.get('resources')} in encryptionConfig: the only supported value is secrets."
+            )
         if not (each.get("provider") or {}).get("keyArn"):
             raise bad("encryptionConfig needs provider.keyArn.")
 
@@ -394,7 +444,9 @@ def _check_auto_mode(params: Mapping[str, Any], mode: str) -> None:
     storage = ((params.get("storageConfig") or {}).get("blockStorage") or {}).get("enabled")
     balancing = ((params.get("kubernetesNetworkConfig") or {}).get("elasticLoadBalancing") or {}).get("enabled")
     if len({bool(compute), bool(storage), bool(balancing)}) > 1:
-        raise bad("For EKS Auto Mode, please ensure that all required configs, including computeConfig, kubernetesNetworkConfig, and blockStorage are all either fully enabled or fully disabled.")
+        raise bad(
+            "For EKS Auto Mode, please ensure that all required configs, including computeConfig, kubernetesNetworkConfig, and blockStorage are all either fully enabled or fully disabled."
+        )
     if compute:
         if mode == "CONFIG_MAP":
             raise bad("EKS Auto Mode needs the authentication mode API or API_AND_CONFIG_MAP.")
@@ -425,7 +477,12 @@ def _check_remote_networks(params: Mapping[str, Any], mode: str) -> None:
 
 
 def _logging(wanted: Mapping[str, Any] | None) -> dict[str, Any]:
-    enabled = {kind for each in (wanted or {}).get("clusterLogging") or [] if each.get("enabled") for kind in each.get("types") or []}
+    enabled = {
+        kind
+        for each in (wanted or {}).get("clusterLogging") or []
+        if each.get("enabled")
+        for kind in each.get("types") or []
+    }
     setup = [{"types": [kind for kind in LOG_TYPES if kind in enabled], "enabled": True}] if enabled else []
     rest = [kind for kind in LOG_TYPES if kind not in enabled]
     return {"clusterLogging": setup + ([{"types": rest, "enabled": False}] if rest else [])}
@@ -444,7 +501,10 @@ def _make_cluster_group(backend: Any, name: str, vpc_id: str, number: str) -> An
     label = f"eks-cluster-sg-{name}-{int(number[:8], 16)}"
     description = "EKS created security group applied to ENI that is attached to EKS Control Plane master nodes, as well as any managed workloads."
     group = backend.create_security_group(
-        label, description, vpc_id=vpc_id, tags={"Name": label, f"kubernetes.io/cluster/{name}": "owned", "aws:eks:cluster-name": name}
+        label,
+        description,
+        vpc_id=vpc_id,
+        tags={"Name": label, f"kubernetes.io/cluster/{name}": "owned", "aws:eks:cluster-name": name},
     )
     backend.authorize_security_group_ingress(group.id, "-1", None, None, [], source_groups=[{"GroupId": group.id}])
     return group
@@ -457,7 +517,14 @@ def _make_interfaces(backend: Any, name: str, subnets: Sequence[Any], group: Any
             continue
         zones.add(subnet.availability_zone)
         address = require_address(free_addresses(backend, subnet), subnet)
-        interface = CardInterface(backend, subnet, address=address, groups=[group], settings={"Description": f"Amazon EKS {name}"}, hostnames=False)
+        interface = CardInterface(
+            backend,
+            subnet,
+            address=address,
+            groups=[group],
+            settings={"Description": f"Amazon EKS {name}"},
+            hostnames=False,
+        )
         interface.requester_managed = True
         interface.requester_id = "AROAEKSCONTROLPLANE"
         interface.status = "in-use"
@@ -482,7 +549,11 @@ def make_log_group(call: ApiCall, cluster: Mapping[str, Any]) -> None:
 
 def _default_service_range(vpc: Any) -> str:
     first = ipaddress.ip_network("10.100.0.0/16")
-    return "172.20.0.0/16" if any(first.overlaps(ipaddress.ip_network(each)) or each.startswith("10.") for each in vpc_ranges(vpc)) else str(first)
+    return (
+        "172.20.0.0/16"
+        if any(first.overlaps(ipaddress.ip_network(each)) or each.startswith("10.") for each in vpc_ranges(vpc))
+        else str(first)
+    )
 
 
 def _certificate(number: str) -> str:

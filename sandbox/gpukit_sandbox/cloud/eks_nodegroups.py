@@ -37,7 +37,9 @@ _NAME: Final = re.compile(r"[0-9A-Za-z][A-Za-z0-9\-_]{0,62}")
 _RESERVED_LABELS: Final = ("kubernetes.io/", "k8s.io/", "eks.amazonaws.com/")
 _LABEL_NAME: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _LABEL_PREFIX: Final = re.compile(r"(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
-_NODEGROUP_DOC: Final = "EKS API reference, CreateNodegroup; EKS User Guide, launch templates, managed node groups; botocore eks model"
+_NODEGROUP_DOC: Final = (
+    "EKS API reference, CreateNodegroup; EKS User Guide, launch templates, managed node groups; botocore eks model"
+)
 
 
 def key_of(cluster: str, name: str) -> str:
@@ -56,7 +58,11 @@ def find_nodegroup(call: ApiCall) -> dict[str, Any]:
     find_cluster(call.world, call.region, cluster)
     found: dict[str, Any] | None = call.world.table(call.region, KIND).get(key_of(cluster, name))
     if found is None:
-        raise AwsError("ResourceNotFoundException", f"No node group found for name: {name}.", fields={"clusterName": cluster, "nodegroupName": name})
+        raise AwsError(
+            "ResourceNotFoundException",
+            f"No node group found for name: {name}.",
+            fields={"clusterName": cluster, "nodegroupName": name},
+        )
     settle(call.world, found)
     return found
 
@@ -69,15 +75,21 @@ def nodegroup_is_new(call: ApiCall) -> None:
     require_active(cluster)
     name = params.get("nodegroupName", "")
     if not _NAME.fullmatch(name):
-        raise bad(f"nodegroupName '{name}' is invalid: letters, digits, - and _, at most 63, beginning with a letter or digit.")
+        raise bad(
+            f"nodegroupName '{name}' is invalid: letters, digits, - and _, at most 63, beginning with a letter or digit."
+        )
     if key_of(cluster["name"], name) in call.world.table(call.region, KIND):
         raise AwsError(
             "ResourceInUseException",
             f"NodeGroup already exists with name {name} and cluster name {cluster['name']}",
             fields={"clusterName": cluster["name"], "nodegroupName": name},
         )
-    if len(nodegroups_of(call.world, call.region, cluster["name"])) >= quota(call.world, call.region, "eks", "node-groups"):
-        raise AwsError("ResourceLimitExceededException", "The maximum number of node groups of this cluster has been reached.")
+    if len(nodegroups_of(call.world, call.region, cluster["name"])) >= quota(
+        call.world, call.region, "eks", "node-groups"
+    ):
+        raise AwsError(
+            "ResourceLimitExceededException", "The maximum number of node groups of this cluster has been reached."
+        )
 
 
 @rule("eks", "CreateNodegroup", source=_NODEGROUP_DOC)
@@ -111,7 +123,9 @@ def nodegroup_template_and_request_do_not_overlap(call: ApiCall) -> None:
                 if params.get(name):
                     raise bad(f"You cannot specify the field {name} when using a launch template with an image ID.")
             if params.get("amiType") not in (None, "CUSTOM"):
-                raise bad("You cannot specify an AMI Type other than CUSTOM, when specifying an image id in your launch template.")
+                raise bad(
+                    "You cannot specify an AMI Type other than CUSTOM, when specifying an image id in your launch template."
+                )
     if params.get("amiType") == "CUSTOM" and not data.get("ImageId"):
         raise bad("The AMI type CUSTOM needs a launch template with an image ID.")
     _check_capacity(call, params.get("capacityType") or "ON_DEMAND", data)
@@ -176,10 +190,16 @@ def create_nodegroup(call: ApiCall) -> dict[str, Any]:
     name, spec = params["nodegroupName"], params.get("launchTemplate")
     data = template_data(call, spec) if spec else {}
     types = list(params.get("instanceTypes") or ([] if data.get("InstanceType") else ["t3.medium"]))
-    ami_type = params.get("amiType") or ("CUSTOM" if data.get("ImageId") else _default_ami_type(types or [data["InstanceType"]]))
+    ami_type = params.get("amiType") or (
+        "CUSTOM" if data.get("ImageId") else _default_ami_type(types or [data["InstanceType"]])
+    )
     version = params.get("version") or cluster["version"]
-    image, release = ("", "") if ami_type == "CUSTOM" else eks_image(region, version, ami_type, params.get("releaseVersion"))
-    scaling = {"minSize": 1, "maxSize": 2, "desiredSize": 2} | {key: int(value) for key, value in (params.get("scalingConfig") or {}).items()}
+    image, release = (
+        ("", "") if ami_type == "CUSTOM" else eks_image(region, version, ami_type, params.get("releaseVersion"))
+    )
+    scaling = {"minSize": 1, "maxSize": 2, "desiredSize": 2} | {
+        key: int(value) for key, value in (params.get("scalingConfig") or {}).items()
+    }
     identifier = update_id()
     group_name = f"eks-{name}-{identifier}"
     record: dict[str, Any] = {
@@ -231,7 +251,9 @@ def describe_nodegroup(call: ApiCall) -> dict[str, Any]:
 def list_nodegroups(call: ApiCall) -> dict[str, Any]:
     """Return the names of a cluster's node groups."""
     cluster = find_cluster(call.world, call.region, call.params["clusterName"])
-    return {"nodegroups": sorted(each["nodegroupName"] for each in nodegroups_of(call.world, call.region, cluster["name"]))}
+    return {
+        "nodegroups": sorted(each["nodegroupName"] for each in nodegroups_of(call.world, call.region, cluster["name"]))
+    }
 
 
 @action("eks", "DeleteNodegroup")
@@ -257,7 +279,11 @@ def update_nodegroup_config(call: ApiCall) -> dict[str, Any]:
         scaling = {**record["scalingConfig"], **{key: int(value) for key, value in params["scalingConfig"].items()}}
         check_scaling(call, scaling)
         record["scalingConfig"] = scaling
-        changes += [("MinSize", scaling["minSize"]), ("MaxSize", scaling["maxSize"]), ("DesiredSize", scaling["desiredSize"])]
+        changes += [
+            ("MinSize", scaling["minSize"]),
+            ("MaxSize", scaling["maxSize"]),
+            ("DesiredSize", scaling["desiredSize"]),
+        ]
     labels = params.get("labels") or {}
     check_labels(labels.get("addOrUpdateLabels"))
     if labels:
@@ -268,12 +294,20 @@ def update_nodegroup_config(call: ApiCall) -> dict[str, Any]:
     taints = params.get("taints") or {}
     check_taints(taints.get("addOrUpdateTaints"))
     if taints:
-        gone = {(each.get("key"), each.get("effect")) for each in [*(taints.get("removeTaints") or []), *(taints.get("addOrUpdateTaints") or [])]}
-        record["taints"] = [each for each in record["taints"] if (each.get("key"), each.get("effect")) not in gone] + list(taints.get("addOrUpdateTaints") or [])
+        gone = {
+            (each.get("key"), each.get("effect"))
+            for each in [*(taints.get("removeTaints") or []), *(taints.get("addOrUpdateTaints") or [])]
+        }
+        record["taints"] = [
+            each for each in record["taints"] if (each.get("key"), each.get("effect")) not in gone
+        ] + list(taints.get("addOrUpdateTaints") or [])
         changes.append(("TaintsToAdd", taints.get("addOrUpdateTaints")))
     check_update_config(params.get("updateConfig"))
     if params.get("updateConfig"):
-        record["updateConfig"] = {"updateStrategy": record["updateConfig"].get("updateStrategy", "DEFAULT"), **params["updateConfig"]}
+        record["updateConfig"] = {
+            "updateStrategy": record["updateConfig"].get("updateStrategy", "DEFAULT"),
+            **params["updateConfig"],
+        }
         changes += [("MaxUnavailable", record["updateConfig"].get("maxUnavailable"))]
     check_repair_config(params.get("nodeRepairConfig"))
     if params.get("nodeRepairConfig"):
@@ -285,11 +319,19 @@ def update_nodegroup_config(call: ApiCall) -> dict[str, Any]:
     if params.get("scalingConfig"):
         group = call.world.table(call.region, autoscaling.KIND)[record["_group"]]
         scaling = record["scalingConfig"]
-        group |= {"MinSize": scaling["minSize"], "MaxSize": scaling["maxSize"], "DesiredCapacity": scaling["desiredSize"]}
+        group |= {
+            "MinSize": scaling["minSize"],
+            "MaxSize": scaling["maxSize"],
+            "DesiredCapacity": scaling["desiredSize"],
+        }
         problem = autoscaling.scale(call, group)
         record["health"] = {"issues": [_issue(problem, record["_group"])] if problem else []}
     record["modifiedAt"] = call.world.now()
-    return {"update": note_update(call, record["clusterName"], "ConfigUpdate", changes, nodegroup=record["nodegroupName"], problem=problem)}
+    return {
+        "update": note_update(
+            call, record["clusterName"], "ConfigUpdate", changes, nodegroup=record["nodegroupName"], problem=problem
+        )
+    }
 
 
 @action("eks", "UpdateNodegroupVersion")
@@ -311,7 +353,9 @@ def update_nodegroup_version(call: ApiCall) -> dict[str, Any]:
             raise bad("The node group was created without a launch template, and one cannot be added.")
         template = _find_template(call, spec)
         if template["LaunchTemplateId"] != record["launchTemplate"]["id"]:
-            raise bad("You must specify the launch template that the node group was created with: an update may change its version only.")
+            raise bad(
+                "You must specify the launch template that the node group was created with: an update may change its version only."
+            )
         data = template_data(call, spec)
         _check_template_data(data)
         if bool(data.get("ImageId")) != (record["amiType"] == "CUSTOM"):
@@ -327,12 +371,20 @@ def update_nodegroup_version(call: ApiCall) -> dict[str, Any]:
         new_template = None
     if (params.get("version") or params.get("releaseVersion")) and record["amiType"] == "CUSTOM":
         raise bad("You cannot specify the field version or releaseVersion when using custom AMIs.")
-    version = params.get("version") or (record["version"] if params.get("releaseVersion") or spec else cluster["version"])
+    version = params.get("version") or (
+        record["version"] if params.get("releaseVersion") or spec else cluster["version"]
+    )
     if record["amiType"] != "CUSTOM":
         check_version(cluster, version, record["amiType"])
         if minor(version) < minor(record["version"]):
             raise bad(f"Nodegroup Kubernetes version {record['version']} cannot go down to {version}.")
-        image, release = eks_image(call.region, version, record["amiType"], params.get("releaseVersion") or (record["releaseVersion"] if version == record["version"] and spec else None))
+        image, release = eks_image(
+            call.region,
+            version,
+            record["amiType"],
+            params.get("releaseVersion")
+            or (record["releaseVersion"] if version == record["version"] and spec else None),
+        )
         changes += [("Version", version), ("ReleaseVersion", release)]
         group["_extra"] = {**group["_extra"], "ImageId": image}
     problem = _roll(call, record, group)
@@ -346,7 +398,11 @@ def update_nodegroup_version(call: ApiCall) -> dict[str, Any]:
         if record["amiType"] != "CUSTOM":
             record["version"], record["releaseVersion"], record["_image"] = version, release, image
     record["modifiedAt"] = call.world.now()
-    return {"update": note_update(call, record["clusterName"], "VersionUpdate", changes, nodegroup=record["nodegroupName"], problem=problem)}
+    return {
+        "update": note_update(
+            call, record["clusterName"], "VersionUpdate", changes, nodegroup=record["nodegroupName"], problem=problem
+        )
+    }
 
 
 def _roll(call: ApiCall, record: Mapping[str, Any], group: dict[str, Any]) -> AwsError | None:
@@ -367,15 +423,36 @@ def _roll(call: ApiCall, record: Mapping[str, Any], group: dict[str, Any]) -> Aw
     return autoscaling.scale(call, group)
 
 
-def note_update(call: ApiCall, cluster: str, kind: str, changes: Sequence[tuple[str, Any]], *, nodegroup: str = "", addon: str = "", problem: AwsError | None = None) -> dict[str, Any]:
+def note_update(
+    call: ApiCall,
+    cluster: str,
+    kind: str,
+    changes: Sequence[tuple[str, Any]],
+    *,
+    nodegroup: str = "",
+    addon: str = "",
+    problem: AwsError | None = None,
+) -> dict[str, Any]:
     """Record an update that has been made, for DescribeUpdate and ListUpdates; returns it as EKS answers the request."""
     update: dict[str, Any] = {
         "id": update_id(),
         "status": "Failed" if problem else "Successful",
         "type": kind,
-        "params": [{"type": name, "value": value if isinstance(value, str) else str(value)} for name, value in changes if value is not None],
+        "params": [
+            {"type": name, "value": value if isinstance(value, str) else str(value)}
+            for name, value in changes
+            if value is not None
+        ],
         "createdAt": call.world.now(),
-        "errors": [{"errorCode": "NodeCreationFailure", "errorMessage": f"{problem.code} - {problem.message}", "resourceIds": []}] if problem else [],
+        "errors": [
+            {
+                "errorCode": "NodeCreationFailure",
+                "errorMessage": f"{problem.code} - {problem.message}",
+                "resourceIds": [],
+            }
+        ]
+        if problem
+        else [],
     }
     stored = {**update, "_nodegroup": nodegroup, "_addon": addon}
     begin(call, stored, "InProgress", update["status"])
@@ -401,7 +478,9 @@ def list_updates(call: ApiCall) -> dict[str, Any]:
         "updateIds": [
             each["id"]
             for key, each in call.world.table(call.region, UPDATES).items()
-            if key.split("\x00", 1)[0] == call.params["name"] and each["_nodegroup"] == nodegroup and each["_addon"] == addon
+            if key.split("\x00", 1)[0] == call.params["name"]
+            and each["_nodegroup"] == nodegroup
+            and each["_addon"] == addon
         ]
     }
 
@@ -499,9 +578,13 @@ def check_version(cluster: Mapping[str, Any], version: str | None, ami_type: str
     if version is not None:
         ahead = minor(version) - minor(cluster["version"])
         if ahead > 0:
-            raise bad(f"Nodegroup Kubernetes version {version} cannot be greater than the cluster Kubernetes version {cluster['version']}.")
+            raise bad(
+                f"Nodegroup Kubernetes version {version} cannot be greater than the cluster Kubernetes version {cluster['version']}."
+            )
         if ahead < -MAX_VERSION_SKEW:
-            raise bad(f"Nodegroup Kubernetes version {version} is more than {MAX_VERSION_SKEW} minor versions behind the cluster's {cluster['version']}.")
+            raise bad(
+                f"Nodegroup Kubernetes version {version} is more than {MAX_VERSION_SKEW} minor versions behind the cluster's {cluster['version']}."
+            )
         if version not in KUBERNETES_VERSIONS:
             raise bad(f"unsupported Kubernetes version {version}")
     if ami_type and ami_type.startswith("AL2_") and minor(version or cluster["version"]) > LAST_MINOR_WITH_AL2:
@@ -514,7 +597,9 @@ def _check_template_data(data: Mapping[str, Any]) -> None:
     if any(each.get("NetworkInterfaceId") for each in data.get("NetworkInterfaces") or []):
         raise bad("Launch template should not specify a network interface ID.")
     if data.get("IamInstanceProfile"):
-        raise bad("Launch template should not specify an instance profile. The noderole in your request will be used to construct an instance profile.")
+        raise bad(
+            "Launch template should not specify an instance profile. The noderole in your request will be used to construct an instance profile."
+        )
     if (data.get("InstanceMarketOptions") or {}).get("MarketType") == "spot":
         raise bad("Launch template should not specify Spot: use the capacity type of the node group.")
     if data.get("InstanceInitiatedShutdownBehavior"):
@@ -535,7 +620,10 @@ def _check_capacity(call: ApiCall, capacity: str, data: Mapping[str, Any]) -> No
             name
             for name, value in (
                 ("InstanceMarketOptions.MarketType capacity-block", market == "capacity-block"),
-                ("the Capacity Block's reservation ID", target.get("CapacityReservationId") or target.get("CapacityReservationResourceGroupArn")),
+                (
+                    "the Capacity Block's reservation ID",
+                    target.get("CapacityReservationId") or target.get("CapacityReservationResourceGroupArn"),
+                ),
                 ("InstanceType", data.get("InstanceType")),
             )
             if not value
@@ -560,7 +648,11 @@ def _find_template(call: ApiCall, spec: Mapping[str, Any]) -> dict[str, Any]:
 
 def _shown_template(call: ApiCall, spec: Mapping[str, Any]) -> dict[str, Any]:
     template = _find_template(call, spec)
-    return {"id": template["LaunchTemplateId"], "name": template["LaunchTemplateName"], "version": str(find_version(template, spec.get("version"))["VersionNumber"])}
+    return {
+        "id": template["LaunchTemplateId"],
+        "name": template["LaunchTemplateName"],
+        "version": str(find_version(template, spec.get("version"))["VersionNumber"]),
+    }
 
 
 def _require_quiet(record: Mapping[str, Any]) -> None:
@@ -577,7 +669,9 @@ def _default_ami_type(types: Sequence[str]) -> str:
     return f"AL2023_{architecture}_STANDARD"
 
 
-def _make_group(call: ApiCall, cluster: Mapping[str, Any], record: dict[str, Any], types: Sequence[str]) -> dict[str, Any]:
+def _make_group(
+    call: ApiCall, cluster: Mapping[str, Any], record: dict[str, Any], types: Sequence[str]
+) -> dict[str, Any]:
     spec = record["launchTemplate"]
     name, cluster_name = record["nodegroupName"], cluster["name"]
     tags = {
@@ -593,7 +687,9 @@ def _make_group(call: ApiCall, cluster: Mapping[str, Any], record: dict[str, Any
     if record["capacityType"] == "SPOT":
         extra["InstanceMarketOptions"] = {"MarketType": "spot"}
     if record["diskSize"]:
-        extra["BlockDeviceMappings"] = [{"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": record["diskSize"], "VolumeType": "gp3"}}]
+        extra["BlockDeviceMappings"] = [
+            {"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": record["diskSize"], "VolumeType": "gp3"}}
+        ]
     if spec:
         group_spec: dict[str, Any] = {"LaunchTemplateId": spec["id"], "Version": spec["version"]}
     else:
@@ -607,7 +703,16 @@ def _make_group(call: ApiCall, cluster: Mapping[str, Any], record: dict[str, Any
         overrides=types,
         subnets=record["subnets"],
         sizes=(scaling["minSize"], scaling["maxSize"], scaling["desiredSize"]),
-        tags=[{"Key": key, "Value": value, "PropagateAtLaunch": True, "ResourceId": record["_group"], "ResourceType": "auto-scaling-group"} for key, value in tags.items()],
+        tags=[
+            {
+                "Key": key,
+                "Value": value,
+                "PropagateAtLaunch": True,
+                "ResourceId": record["_group"],
+                "ResourceType": "auto-scaling-group",
+            }
+            for key, value in tags.items()
+        ],
         extra=extra,
     )
 
@@ -626,8 +731,19 @@ def _own_template(call: ApiCall, record: Mapping[str, Any]) -> str:
         "CreatedBy": f"arn:aws:sts::{ACCOUNT_ID}:assumed-role/AWSServiceRoleForAmazonEKSNodegroup/EKS",
         "DefaultVersionNumber": 1,
         "LatestVersionNumber": 1,
-        "Tags": [{"Key": "eks:cluster-name", "Value": record["clusterName"]}, {"Key": "eks:nodegroup-name", "Value": record["nodegroupName"]}],
-        "_versions": {1: {"VersionNumber": 1, "VersionDescription": None, "CreateTime": call.world.now(), "CreatedBy": "EKS", "LaunchTemplateData": data}},
+        "Tags": [
+            {"Key": "eks:cluster-name", "Value": record["clusterName"]},
+            {"Key": "eks:nodegroup-name", "Value": record["nodegroupName"]},
+        ],
+        "_versions": {
+            1: {
+                "VersionNumber": 1,
+                "VersionDescription": None,
+                "CreateTime": call.world.now(),
+                "CreatedBy": "EKS",
+                "LaunchTemplateData": data,
+            }
+        },
     }
     return identifier
 
@@ -646,4 +762,8 @@ _ISSUE_CODES: Final = {
 
 def _issue(problem: AwsError, group_name: str) -> dict[str, Any]:
     code = _ISSUE_CODES.get(problem.code, "AsgInstanceLaunchFailures")
-    return {"code": code, "message": f"Could not launch On-Demand Instances. {problem.code} - {problem.message} Launching EC2 instance failed.", "resourceIds": [group_name]}
+    return {
+        "code": code,
+        "message": f"Could not launch On-Demand Instances. {problem.code} - {problem.message} Launching EC2 instance failed.",
+        "resourceIds": [group_name],
+    }

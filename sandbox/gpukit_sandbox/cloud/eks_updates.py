@@ -50,7 +50,11 @@ def update_cluster_config(call: ApiCall) -> dict[str, Any]:
     given = [each for each in _SECTIONS if params.get(each) is not None]
     if not given and not params.get("kubernetesNetworkConfig") and not params.get("storageConfig"):
         raise bad("No changes needed for the cluster: give one part of its configuration.")
-    plain = [each for each in given if each in ("resourcesVpcConfig", "logging", "accessConfig", "upgradePolicy", "zonalShiftConfig")]
+    plain = [
+        each
+        for each in given
+        if each in ("resourcesVpcConfig", "logging", "accessConfig", "upgradePolicy", "zonalShiftConfig")
+    ]
     if len(plain) > 1:
         raise bad(f"Only one type of update can be allowed: {', '.join(plain)} were given.")
     kind, changes = "ConfigUpdate", []
@@ -65,7 +69,14 @@ def update_cluster_config(call: ApiCall) -> dict[str, Any]:
         cluster["logging"] = wanted
         make_log_group(call, cluster)
         kind, changes = "LoggingUpdate", [("ClusterLogging", wanted)]
-    for name, update_kind in (("upgradePolicy", "UpgradePolicyUpdate"), ("zonalShiftConfig", "ZonalShiftConfigUpdate"), ("deletionProtection", "DeletionProtectionUpdate"), ("computeConfig", "AutoModeUpdate"), ("remoteNetworkConfig", "RemoteNetworkConfigUpdate"), ("controlPlaneScalingConfig", "ControlPlaneScalingConfigUpdate")):
+    for name, update_kind in (
+        ("upgradePolicy", "UpgradePolicyUpdate"),
+        ("zonalShiftConfig", "ZonalShiftConfigUpdate"),
+        ("deletionProtection", "DeletionProtectionUpdate"),
+        ("computeConfig", "AutoModeUpdate"),
+        ("remoteNetworkConfig", "RemoteNetworkConfigUpdate"),
+        ("controlPlaneScalingConfig", "ControlPlaneScalingConfigUpdate"),
+    ):
         if params.get(name) is not None:
             cluster[name] = params[name]
             kind, changes = update_kind, [*changes, (name, params[name])]
@@ -87,7 +98,9 @@ def update_cluster_version(call: ApiCall) -> dict[str, Any]:
         raise bad(f"Unsupported Kubernetes minor version update from {now} to {wanted}")
     for each in nodegroups_of(call.world, call.region, cluster["name"]):
         if each.get("version") and minor(wanted) - minor(each["version"]) > MAX_VERSION_SKEW:
-            raise bad(f"Nodegroups {each['nodegroupName']} must be updated to match cluster version {now} before updating cluster version")
+            raise bad(
+                f"Nodegroups {each['nodegroupName']} must be updated to match cluster version {now} before updating cluster version"
+            )
     cluster["version"] = wanted
     return {"update": note_update(call, cluster["name"], "VersionUpdate", [("Version", wanted)])}
 
@@ -172,14 +185,18 @@ def _change_access(cluster: dict[str, Any], wanted: Mapping[str, Any]) -> list[t
     return [("AuthenticationMode", mode)]
 
 
-def _change_network(call: ApiCall, cluster: dict[str, Any], wanted: Mapping[str, Any]) -> tuple[str, list[tuple[str, Any]]]:
+def _change_network(
+    call: ApiCall, cluster: dict[str, Any], wanted: Mapping[str, Any]
+) -> tuple[str, list[tuple[str, Any]]]:
     current = cluster["resourcesVpcConfig"]
     placing = {"subnetIds", "securityGroupIds"} & set(wanted)
     access = {"endpointPublicAccess", "endpointPrivateAccess", "publicAccessCidrs"} & set(wanted)
     if placing and access:
         raise bad("Only one type of update can be allowed: subnets or security groups, or endpoint access.")
     merged = {**current, **{key: value for key, value in wanted.items() if value is not None}}
-    check_endpoint_access(merged["endpointPublicAccess"], merged["endpointPrivateAccess"], wanted.get("publicAccessCidrs"))
+    check_endpoint_access(
+        merged["endpointPublicAccess"], merged["endpointPrivateAccess"], wanted.get("publicAccessCidrs")
+    )
     backend = get_backend("ec2")[ACCOUNT_ID][call.region]
     if wanted.get("subnetIds"):
         zones = {each.availability_zone for each in subnets_of(backend, current["subnetIds"])}

@@ -35,7 +35,9 @@ _STATUS_BY_CODE: Final[Mapping[str, int]] = {
 class AwsError(Exception):
     """A refusal with AWS's code. `fields` are members of the modelled error beside its message."""
 
-    def __init__(self, code: str, message: str, *, status: int | None = None, fields: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, code: str, message: str, *, status: int | None = None, fields: Mapping[str, Any] | None = None
+    ) -> None:
         """Keep the code, the sentence and what else the modelled error carries."""
         super().__init__(f"{code}: {message}")
         self.code = code

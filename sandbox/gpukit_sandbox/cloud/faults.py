@@ -92,7 +92,9 @@ class Faults:
         """Replace the faults. Raises AwsError for a kind that does not exist."""
         unknown = sorted(set(settings) - set(KINDS))
         if unknown:
-            raise AwsError("ValidationException", f"unknown kind of fault: {', '.join(unknown)}; there are {', '.join(KINDS)}")
+            raise AwsError(
+                "ValidationException", f"unknown kind of fault: {', '.join(unknown)}; there are {', '.join(KINDS)}"
+            )
         write_json(self.path, settings)
 
     def before(self, call: "ApiCall") -> None:
@@ -108,7 +110,9 @@ class Faults:
                 raise denied(call)
         for row in _matching(settings, "error", name):
             if self._strikes("error", row):
-                raise AwsError(str(row["code"]), str(row.get("message", "a fault of the sandbox")), status=row.get("status"))
+                raise AwsError(
+                    str(row["code"]), str(row.get("message", "a fault of the sandbox")), status=row.get("status")
+                )
         for row in _matching(settings, "drop", name):
             if row.get("when", "after") == "before" and self._strikes("drop", row):
                 raise ConnectionLost(name)
@@ -124,12 +128,21 @@ class Faults:
 
     def creation_seconds(self, action_name: str) -> float:
         """Return how long what this action makes stays in its making; 0 by default."""
-        return max((float(row["seconds"]) for row in _matching(self.read(), "slow", action_name) if row.get("what") == "creation"), default=0.0)
+        return max(
+            (
+                float(row["seconds"])
+                for row in _matching(self.read(), "slow", action_name)
+                if row.get("what") == "creation"
+            ),
+            default=0.0,
+        )
 
     def capacity_left(self, instance_type: str, zone: str) -> int | None:
         """Return how many instances of a type a zone still gives on demand; None without a limit."""
         for row in self.read().get("capacity", []):
-            if fnmatch.fnmatchcase(instance_type, row.get("instance_type", "*")) and fnmatch.fnmatchcase(zone, row.get("zone", "*")):
+            if fnmatch.fnmatchcase(instance_type, row.get("instance_type", "*")) and fnmatch.fnmatchcase(
+                zone, row.get("zone", "*")
+            ):
                 return int(row.get("available", 0))
         return None
 
@@ -172,10 +185,15 @@ def denied(call: "ApiCall") -> AwsError:
     """Return the refusal of a caller without the permission."""
     who = "arn:aws:iam::111122223333:user/sandbox"
     if call.service == "ec2":
-        return AwsError("UnauthorizedOperation", f"You are not authorized to perform this operation. User: {who} is not authorized to perform: {call.action_name}")
+        return AwsError(
+            "UnauthorizedOperation",
+            f"You are not authorized to perform this operation. User: {who} is not authorized to perform: {call.action_name}",
+        )
     code = DENIED_CODES.get(call.service, "AccessDeniedException")
     return AwsError(code, f"User: {who} is not authorized to perform: {call.action_name}", status=403)
 
 
 def _matching(settings: dict[str, list[dict[str, Any]]], kind: str, name: str) -> list[dict[str, Any]]:
-    return [row for row in settings.get(kind, []) if fnmatch.fnmatchcase(name.lower(), str(row.get("action", "*")).lower())]
+    return [
+        row for row in settings.get(kind, []) if fnmatch.fnmatchcase(name.lower(), str(row.get("action", "*")).lower())
+    ]

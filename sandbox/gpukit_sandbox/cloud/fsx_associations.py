@@ -38,14 +38,22 @@ def association_is_allowed(call: ApiCall) -> None:
     source = params["DataRepositoryPath"]
     if not source.startswith("s3://") or len(source) < 6 or source[5] == "/":
         raise bad(f"DataRepositoryPath must look like s3://bucket/prefix/: {source}")
-    others = [each for each in call.world.table(call.region, KIND).values() if each["FileSystemId"] == params["FileSystemId"]]
+    others = [
+        each for each in call.world.table(call.region, KIND).values() if each["FileSystemId"] == params["FileSystemId"]
+    ]
     for each in others:
         if _overlap(path, each["FileSystemPath"]):
             raise bad(f"FileSystemPath {path} overlaps with {each['FileSystemPath']} of {each['AssociationId']}.")
         if _overlap(source, each["DataRepositoryPath"]):
-            raise bad(f"DataRepositoryPath {source} overlaps with {each['DataRepositoryPath']} of {each['AssociationId']}.")
+            raise bad(
+                f"DataRepositoryPath {source} overlaps with {each['DataRepositoryPath']} of {each['AssociationId']}."
+            )
     if len(others) >= MAX_ASSOCIATIONS:
-        raise AwsError("ServiceLimitExceeded", f"A file system takes at most {MAX_ASSOCIATIONS} data repository associations.", fields={"Limit": "TOTAL_STORAGE"})
+        raise AwsError(
+            "ServiceLimitExceeded",
+            f"A file system takes at most {MAX_ASSOCIATIONS} data repository associations.",
+            fields={"Limit": "TOTAL_STORAGE"},
+        )
     for name in ("AutoImportPolicy", "AutoExportPolicy"):
         events = ((params.get("S3") or {}).get(name) or {}).get("Events")
         if events is not None and len(set(events)) != len(events):
@@ -81,7 +89,9 @@ def describe_associations(call: ApiCall) -> dict[str, Any]:
     table = call.world.table(call.region, KIND)
     found = [_find(call, each) for each in wanted] if wanted else list(table.values())
     for each in call.params.get("Filters") or []:
-        field = {"file-system-id": "FileSystemId", "data-repository-type": "_"}.get(each.get("Name", ""), "FileSystemId")
+        field = {"file-system-id": "FileSystemId", "data-repository-type": "_"}.get(
+            each.get("Name", ""), "FileSystemId"
+        )
         found = [record for record in found if record.get(field) in (each.get("Values") or [])]
     return {"Associations": found}
 
@@ -102,7 +112,11 @@ def delete_association(call: ApiCall) -> dict[str, Any]:
     """Unlink a directory."""
     record = _find(call, call.params["AssociationId"])
     del call.world.table(call.region, KIND)[record["AssociationId"]]
-    return {"AssociationId": record["AssociationId"], "Lifecycle": "DELETING", "DeleteDataInFileSystem": bool(call.params.get("DeleteDataInFileSystem"))}
+    return {
+        "AssociationId": record["AssociationId"],
+        "Lifecycle": "DELETING",
+        "DeleteDataInFileSystem": bool(call.params.get("DeleteDataInFileSystem")),
+    }
 
 
 @action("fsx", "CreateBackup")
@@ -115,7 +129,11 @@ def create_backup(call: ApiCall) -> dict[str, Any]:
         raise bad("File systems linked to a data repository cannot be backed up.")
     table = call.world.table(call.region, BACKUPS)
     if len(table) >= quota(call.world, call.region, "fsx", "backups"):
-        raise AwsError("ServiceLimitExceeded", "The number of backups has reached its quota.", fields={"Limit": "TOTAL_USER_INITIATED_BACKUPS"})
+        raise AwsError(
+            "ServiceLimitExceeded",
+            "The number of backups has reached its quota.",
+            fields={"Limit": "TOTAL_USER_INITIATED_BACKUPS"},
+        )
     identifier = new_id("backup")
     table[identifier] = {
         "BackupId": identifier,
@@ -157,7 +175,9 @@ def tag_resource(call: ApiCall) -> dict[str, Any]:
     """Set tags."""
     record = _find_by_arn(call)
     new = {each["Key"]: each.get("Value", "") for each in call.params.get("Tags") or []}
-    record["Tags"] = [each for each in record["Tags"] if each["Key"] not in new] + [{"Key": key, "Value": value} for key, value in new.items()]
+    record["Tags"] = [each for each in record["Tags"] if each["Key"] not in new] + [
+        {"Key": key, "Value": value} for key, value in new.items()
+    ]
     return {}
 
 
@@ -178,7 +198,9 @@ def list_tags_for_resource(call: ApiCall) -> dict[str, Any]:
 def _find(call: ApiCall, identifier: str) -> dict[str, Any]:
     record: dict[str, Any] | None = call.world.table(call.region, KIND).get(identifier)
     if record is None:
-        raise AwsError("DataRepositoryAssociationNotFound", f"Data repository association '{identifier}' does not exist.")
+        raise AwsError(
+            "DataRepositoryAssociationNotFound", f"Data repository association '{identifier}' does not exist."
+        )
     return record
 
 

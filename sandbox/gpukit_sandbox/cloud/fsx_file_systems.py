@@ -63,7 +63,11 @@ def lustre_settings_go_together(call: ApiCall) -> None:
     )
 
 
-@rule("fsx", "CreateFileSystem", source="FSx API reference, CreateFileSystem: SubnetIds; FSx for Lustre User Guide, security groups (TCP 988)")
+@rule(
+    "fsx",
+    "CreateFileSystem",
+    source="FSx API reference, CreateFileSystem: SubnetIds; FSx for Lustre User Guide, security groups (TCP 988)",
+)
 def lustre_network_lets_clients_in(call: ApiCall) -> None:
     """Exactly one subnet that exists; groups of its VPC that let Lustre through to themselves, and everything with EFA."""
     params = call.params
@@ -74,19 +78,30 @@ def lustre_network_lets_clients_in(call: ApiCall) -> None:
     try:
         subnet = find_subnet(backend, subnets[0])
     except AwsError as problem:
-        raise AwsError("InvalidNetworkSettings", f"The subnet ID '{subnets[0]}' does not exist.", fields={"InvalidSubnetId": subnets[0]}) from problem
+        raise AwsError(
+            "InvalidNetworkSettings",
+            f"The subnet ID '{subnets[0]}' does not exist.",
+            fields={"InvalidSubnetId": subnets[0]},
+        ) from problem
     groups = _groups(backend, subnet, params.get("SecurityGroupIds") or [])
     ranges = [ipaddress.ip_network(subnet.cidr_block)]
     identifiers = {each.id for each in groups}
-    if not any(_lets_in(each, identifiers, ranges, LUSTRE_PORT) for each in groups) or not any(_lets_out(each, identifiers, ranges, LUSTRE_PORT) for each in groups):
+    if not any(_lets_in(each, identifiers, ranges, LUSTRE_PORT) for each in groups) or not any(
+        _lets_out(each, identifiers, ranges, LUSTRE_PORT) for each in groups
+    ):
         raise AwsError(
             "InvalidNetworkSettings",
             f"The security groups {sorted(identifiers)} do not permit Lustre LNET network traffic on port {LUSTRE_PORT} between the file system and itself.",
         )
     if (params.get("LustreConfiguration") or {}).get("EfaEnabled"):
-        both = any(_lets_all(each.ingress_rules, identifiers) for each in groups) and any(_lets_all(each.egress_rules, identifiers) for each in groups)
+        both = any(_lets_all(each.ingress_rules, identifiers) for each in groups) and any(
+            _lets_all(each.egress_rules, identifiers) for each in groups
+        )
         if not both:
-            raise AwsError("InvalidNetworkSettings", "An EFA-enabled file system needs a security group that allows all traffic to and from itself, by its ID.")
+            raise AwsError(
+                "InvalidNetworkSettings",
+                "An EFA-enabled file system needs a security group that allows all traffic to and from itself, by its ID.",
+            )
 
 
 @rule("fsx", "CreateFileSystem", source="Service Quotas, Amazon FSx; facts limits.csv, area fsx")
@@ -96,9 +111,17 @@ def lustre_is_within_quota(call: ApiCall) -> None:
     kind, storage = lustre.get("DeploymentType") or "SCRATCH_1", call.params.get("StorageType") or "SSD"
     require_capacity(call, kind, storage, int(call.params.get("StorageCapacity") or 0))
     count = fsx_rules.COUNT_QUOTAS.get(kind)
-    standing = [each for each in call.world.table(call.region, KIND).values() if each["LustreConfiguration"]["DeploymentType"] == kind]
+    standing = [
+        each
+        for each in call.world.table(call.region, KIND).values()
+        if each["LustreConfiguration"]["DeploymentType"] == kind
+    ]
     if count and len(standing) >= quota(call.world, call.region, "fsx", count):
-        raise AwsError("ServiceLimitExceeded", f"The number of {kind} file systems has reached its quota.", fields={"Limit": "FILE_SYSTEM_COUNT"})
+        raise AwsError(
+            "ServiceLimitExceeded",
+            f"The number of {kind} file systems has reached its quota.",
+            fields={"Limit": "FILE_SYSTEM_COUNT"},
+        )
 
 
 def require_capacity(call: ApiCall, kind: str, storage: str, more_gib: int) -> None:
@@ -110,7 +133,9 @@ def require_capacity(call: ApiCall, kind: str, storage: str, more_gib: int) -> N
         used = sum(
             int(each.get("StorageCapacity") or 0)
             for each in call.world.table(call.region, KIND).values()
-            if each["StorageType"] == storage and fsx_rules.STORAGE_QUOTAS[each["LustreConfiguration"]["DeploymentType"]] == fsx_rules.STORAGE_QUOTAS[kind]
+            if each["StorageType"] == storage
+            and fsx_rules.STORAGE_QUOTAS[each["LustreConfiguration"]["DeploymentType"]]
+            == fsx_rules.STORAGE_QUOTAS[kind]
         )
     if used + more_gib > limit:
         raise AwsError(
@@ -127,7 +152,11 @@ def create_file_system(call: ApiCall) -> dict[str, Any]:
     for each in call.world.table(call.region, KIND).values():
         if token and each["_token"] == token:
             if each["_asked"] != _asked(params):
-                raise AwsError("IncompatibleParameterError", "The same client token was used with other parameters.", fields={"Parameter": "ClientRequestToken"})
+                raise AwsError(
+                    "IncompatibleParameterError",
+                    "The same client token was used with other parameters.",
+                    fields={"Parameter": "ClientRequestToken"},
+                )
             return {"FileSystem": shown(each)}
     lustre = dict(params.get("LustreConfiguration") or {})
     kind, storage = lustre.get("DeploymentType") or "SCRATCH_1", params.get("StorageType") or "SSD"
@@ -146,9 +175,16 @@ def create_file_system(call: ApiCall) -> dict[str, Any]:
         "StorageType": storage,
         "VpcId": subnet.vpc_id,
         "SubnetIds": [subnet.id],
-        "NetworkInterfaceIds": _make_interfaces(backend, subnet, identifier, params.get("SecurityGroupIds") or [], capacity, kind),
+        "NetworkInterfaceIds": _make_interfaces(
+            backend, subnet, identifier, params.get("SecurityGroupIds") or [], capacity, kind
+        ),
         "DNSName": f"{identifier}.fsx.{call.region}.amazonaws.com",
-        "KmsKeyId": params.get("KmsKeyId") or (arn("kms", call.region, "key/" + "0" * 8 + "-0000-0000-0000-" + "0" * 12) if kind.startswith("PERSISTENT") else None),
+        "KmsKeyId": params.get("KmsKeyId")
+        or (
+            arn("kms", call.region, "key/" + "0" * 8 + "-0000-0000-0000-" + "0" * 12)
+            if kind.startswith("PERSISTENT")
+            else None
+        ),
         "ResourceARN": arn("fsx", call.region, f"file-system/{identifier}"),
         "Tags": [dict(each) for each in params.get("Tags") or []],
         "LustreConfiguration": _described(lustre, kind, storage, capacity),
@@ -159,7 +195,9 @@ def create_file_system(call: ApiCall) -> dict[str, Any]:
         "_changed_at": None,
     }
     faults = call.environ.get("gpukit.faults")
-    record["_ready_at"] = call.world.now() + timedelta(seconds=faults.creation_seconds(call.action_name) if faults else 0)
+    record["_ready_at"] = call.world.now() + timedelta(
+        seconds=faults.creation_seconds(call.action_name) if faults else 0
+    )
     call.world.table(call.region, KIND)[identifier] = record
     return {"FileSystem": shown(record)}
 
@@ -185,7 +223,11 @@ def update_file_system(call: ApiCall) -> dict[str, Any]:
         raise bad(f"The file system is {record['Lifecycle']}, not AVAILABLE.")
     lustre, wanted = record["LustreConfiguration"], dict(params.get("LustreConfiguration") or {})
     heavy = _check_changes(call, record, params, wanted)
-    if heavy and record["_changed_at"] and call.world.now() - record["_changed_at"] < timedelta(hours=HOURS_BETWEEN_CHANGES):
+    if (
+        heavy
+        and record["_changed_at"]
+        and call.world.now() - record["_changed_at"] < timedelta(hours=HOURS_BETWEEN_CHANGES)
+    ):
         raise bad(f"Storage and throughput can be changed again {HOURS_BETWEEN_CHANGES} hours after the last change.")
     if params.get("StorageCapacity"):
         record["StorageCapacity"] = int(params["StorageCapacity"])
@@ -194,16 +236,35 @@ def update_file_system(call: ApiCall) -> dict[str, Any]:
             metadata["Iops"] = fsx_rules.automatic_metadata_iops(record["StorageCapacity"])
     if wanted.get("MetadataConfiguration"):
         mode = wanted["MetadataConfiguration"].get("Mode") or lustre["MetadataConfiguration"]["Mode"]
-        iops = wanted["MetadataConfiguration"].get("Iops") or fsx_rules.automatic_metadata_iops(record["StorageCapacity"])
+        iops = wanted["MetadataConfiguration"].get("Iops") or fsx_rules.automatic_metadata_iops(
+            record["StorageCapacity"]
+        )
         lustre["MetadataConfiguration"] = {"Mode": mode, "Iops": iops}
-    for name in ("WeeklyMaintenanceStartTime", "DailyAutomaticBackupStartTime", "AutomaticBackupRetentionDays", "DataCompressionType", "LogConfiguration", "RootSquashConfiguration", "PerUnitStorageThroughput", "ThroughputCapacity", "DataReadCacheConfiguration"):
+    for name in (
+        "WeeklyMaintenanceStartTime",
+        "DailyAutomaticBackupStartTime",
+        "AutomaticBackupRetentionDays",
+        "DataCompressionType",
+        "LogConfiguration",
+        "RootSquashConfiguration",
+        "PerUnitStorageThroughput",
+        "ThroughputCapacity",
+        "DataReadCacheConfiguration",
+    ):
         if wanted.get(name) is not None:
             lustre[name] = wanted[name]
     if params.get("FileSystemTypeVersion"):
         record["FileSystemTypeVersion"] = params["FileSystemTypeVersion"]
     if heavy:
         record["_changed_at"] = call.world.now()
-        record["AdministrativeActions"] = [{"AdministrativeActionType": "FILE_SYSTEM_UPDATE", "Status": "COMPLETED", "RequestTime": call.world.now(), "ProgressPercent": 100}]
+        record["AdministrativeActions"] = [
+            {
+                "AdministrativeActionType": "FILE_SYSTEM_UPDATE",
+                "Status": "COMPLETED",
+                "RequestTime": call.world.now(),
+                "ProgressPercent": 100,
+            }
+        ]
     return {"FileSystem": shown(record)}
 
 
@@ -230,7 +291,9 @@ def shown(record: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in record.items() if not key.startswith("_") and value is not None}
 
 
-def _check_changes(call: ApiCall, record: Mapping[str, Any], params: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+def _check_changes(
+    call: ApiCall, record: Mapping[str, Any], params: Mapping[str, Any], wanted: Mapping[str, Any]
+) -> bool:
     """Refuse what cannot be changed, and tell whether storage or throughput changes."""
     lustre = record["LustreConfiguration"]
     kind, storage = lustre["DeploymentType"], record["StorageType"]
@@ -262,10 +325,17 @@ def _check_changes(call: ApiCall, record: Mapping[str, Any], params: Mapping[str
         if current is None:
             raise bad("The file system was created without a MetadataConfiguration: it cannot be added.")
         merged = {"Mode": metadata.get("Mode") or current["Mode"], "Iops": metadata.get("Iops")}
-        fsx_rules.check_metadata(kind, storage, int(capacity or record["StorageCapacity"]), {key: value for key, value in merged.items() if value is not None})
+        fsx_rules.check_metadata(
+            kind,
+            storage,
+            int(capacity or record["StorageCapacity"]),
+            {key: value for key, value in merged.items() if value is not None},
+        )
         if merged["Iops"] is not None and int(merged["Iops"]) < int(current.get("Iops") or 0):
             raise bad("Metadata Iops can only be increased.")
-    if kind.startswith("SCRATCH") and (wanted.get("AutomaticBackupRetentionDays") or wanted.get("DailyAutomaticBackupStartTime")):
+    if kind.startswith("SCRATCH") and (
+        wanted.get("AutomaticBackupRetentionDays") or wanted.get("DailyAutomaticBackupStartTime")
+    ):
         raise bad(f"{kind} has no backups.")
     merged_backups = {**lustre, **wanted}
     fsx_rules.check_backups(merged_backups if wanted.get("DailyAutomaticBackupStartTime") else {})
@@ -282,21 +352,33 @@ def _described(lustre: Mapping[str, Any], kind: str, storage: str, capacity: int
     described: dict[str, Any] = {
         "DeploymentType": kind,
         "WeeklyMaintenanceStartTime": lustre.get("WeeklyMaintenanceStartTime") or "7:05:00",
-        "MountName": "fsx" if kind == "SCRATCH_1" else "".join(random.choices(string.ascii_lowercase + string.digits, k=8)),
+        "MountName": "fsx"
+        if kind == "SCRATCH_1"
+        else "".join(random.choices(string.ascii_lowercase + string.digits, k=8)),
         "DataCompressionType": lustre.get("DataCompressionType") or "NONE",
         "LogConfiguration": lustre.get("LogConfiguration") or {"Level": "DISABLED"},
         "CopyTagsToBackups": bool(lustre.get("CopyTagsToBackups")),
     }
     if kind.startswith("PERSISTENT"):
         described["AutomaticBackupRetentionDays"] = int(lustre.get("AutomaticBackupRetentionDays") or 0)
-    for name in ("PerUnitStorageThroughput", "DailyAutomaticBackupStartTime", "DriveCacheType", "RootSquashConfiguration", "ThroughputCapacity", "DataReadCacheConfiguration"):
+    for name in (
+        "PerUnitStorageThroughput",
+        "DailyAutomaticBackupStartTime",
+        "DriveCacheType",
+        "RootSquashConfiguration",
+        "ThroughputCapacity",
+        "DataReadCacheConfiguration",
+    ):
         if lustre.get(name) is not None:
             described[name] = lustre[name]
     if kind == "PERSISTENT_2":
         described["EfaEnabled"] = bool(lustre.get("EfaEnabled"))
         metadata = lustre.get("MetadataConfiguration")
         if metadata:
-            described["MetadataConfiguration"] = {"Mode": metadata["Mode"], "Iops": int(metadata.get("Iops") or fsx_rules.automatic_metadata_iops(capacity))}
+            described["MetadataConfiguration"] = {
+                "Mode": metadata["Mode"],
+                "Iops": int(metadata.get("Iops") or fsx_rules.automatic_metadata_iops(capacity)),
+            }
     if lustre.get("ImportPath"):
         described["DataRepositoryConfiguration"] = {
             "Lifecycle": "AVAILABLE",
@@ -308,7 +390,9 @@ def _described(lustre: Mapping[str, Any], kind: str, storage: str, capacity: int
     return described
 
 
-def _make_interfaces(backend: Any, subnet: Any, identifier: str, group_ids: Sequence[str], capacity: int, kind: str) -> list[str]:
+def _make_interfaces(
+    backend: Any, subnet: Any, identifier: str, group_ids: Sequence[str], capacity: int, kind: str
+) -> list[str]:
     """Lay the servers' interfaces into the subnet: one a started 2,400 GiB, and with PERSISTENT_2 one for the metadata. The number is an estimate."""
     count = max(1, math.ceil(capacity / GIB_PER_SERVER)) + (1 if kind == "PERSISTENT_2" else 0)
     groups = _groups(backend, subnet, group_ids)
@@ -316,11 +400,20 @@ def _make_interfaces(backend: Any, subnet: Any, identifier: str, group_ids: Sequ
     try:
         drawn = [require_address(addresses, subnet) for _ in range(count)]
     except AwsError as problem:
-        raise AwsError("InvalidNetworkSettings", f"The subnet {subnet.id} has no {count} free IP addresses.", fields={"InvalidSubnetId": subnet.id}) from problem
+        raise AwsError(
+            "InvalidNetworkSettings",
+            f"The subnet {subnet.id} has no {count} free IP addresses.",
+            fields={"InvalidSubnetId": subnet.id},
+        ) from problem
     made = []
     for address in drawn:
         interface = CardInterface(
-            backend, subnet, address=address, groups=groups, settings={"Description": f"Created by Amazon FSx for file system {identifier}"}, hostnames=False
+            backend,
+            subnet,
+            address=address,
+            groups=groups,
+            settings={"Description": f"Created by Amazon FSx for file system {identifier}"},
+            hostnames=False,
         )
         interface.requester_managed, interface.requester_id, interface.status = True, "amazon-fsx", "in-use"
         backend.enis[interface.id] = interface
@@ -336,7 +429,11 @@ def _groups(backend: Any, subnet: Any, identifiers: Sequence[str]) -> list[Any]:
     for identifier in identifiers:
         group = backend.get_security_group_from_id(identifier)
         if group is None or group.vpc_id != subnet.vpc_id:
-            raise AwsError("InvalidNetworkSettings", f"The security group '{identifier}' does not exist in the VPC of the subnet.", fields={"InvalidSecurityGroupId": identifier})
+            raise AwsError(
+                "InvalidNetworkSettings",
+                f"The security group '{identifier}' does not exist in the VPC of the subnet.",
+                fields={"InvalidSecurityGroupId": identifier},
+            )
         found.append(group)
     return found
 
@@ -352,7 +449,11 @@ def _lets_out(group: Any, identifiers: set[str], ranges: Sequence[Any], port: in
 def _covers(permission: Any, identifiers: set[str], ranges: Sequence[Any], port: int) -> bool:
     if str(permission.ip_protocol) not in ("-1", "tcp", "6"):
         return False
-    if str(permission.ip_protocol) != "-1" and permission.from_port is not None and not int(permission.from_port) <= port <= int(permission.to_port):
+    if (
+        str(permission.ip_protocol) != "-1"
+        and permission.from_port is not None
+        and not int(permission.from_port) <= port <= int(permission.to_port)
+    ):
         return False
     return _names(permission, identifiers) or any(
         all(each.subnet_of(ipaddress.ip_network(text)) for each in ranges) for text in _blocks(permission)

@@ -50,7 +50,12 @@ MAX_METADATA_IOPS: Final = 192_000
 THROUGHPUT_CAPACITY_STEP: Final = 4_000
 READ_CACHE_GIB_PER_STEP: Final = (32, 131_072)
 VERSIONS: Final = ("2.10", "2.12", "2.15")
-STORAGE_QUOTAS: Final = {"SCRATCH_1": "scratch-cap", "SCRATCH_2": "scratch-cap", "PERSISTENT_1": "p1-cap", "PERSISTENT_2": "p2-cap"}
+STORAGE_QUOTAS: Final = {
+    "SCRATCH_1": "scratch-cap",
+    "SCRATCH_2": "scratch-cap",
+    "PERSISTENT_1": "p1-cap",
+    "PERSISTENT_2": "p2-cap",
+}
 COUNT_QUOTAS: Final = {"SCRATCH_1": "scratch-fs", "SCRATCH_2": "scratch-fs", "PERSISTENT_2": "p2-fs"}
 
 
@@ -72,7 +77,9 @@ def automatic_metadata_iops(gib: int) -> int:
     return 12_000 * (gib // 24_000)
 
 
-def check_lustre(capacity: int | None, storage: str, lustre: Mapping[str, Any], *, version: str | None, kms_key: str | None) -> None:
+def check_lustre(
+    capacity: int | None, storage: str, lustre: Mapping[str, Any], *, version: str | None, kms_key: str | None
+) -> None:
     """Refuse a combination that Lustre does not take. Raises BadRequest, InvalidPerUnitStorageThroughput, Invalid{Import,Export}Path."""
     kind = lustre.get("DeploymentType") or "SCRATCH_1"
     _check_storage_type(kind, storage, lustre)
@@ -105,7 +112,9 @@ def _check_storage_type(kind: str, storage: str, lustre: Mapping[str, Any]) -> N
             raise bad(f"ThroughputCapacity must be a multiple of {THROUGHPUT_CAPACITY_STEP} MB/s.")
         check_read_cache(lustre.get("DataReadCacheConfiguration"), int(throughput))
     elif lustre.get("ThroughputCapacity") is not None or lustre.get("DataReadCacheConfiguration"):
-        raise bad("ThroughputCapacity and DataReadCacheConfiguration are valid only when StorageType is INTELLIGENT_TIERING.")
+        raise bad(
+            "ThroughputCapacity and DataReadCacheConfiguration are valid only when StorageType is INTELLIGENT_TIERING."
+        )
 
 
 def check_read_cache(cache: Mapping[str, Any] | None, throughput: int) -> None:
@@ -186,9 +195,13 @@ def check_metadata(kind: str, storage: str, capacity: int | None, metadata: Mapp
     if iops is None:
         return
     if int(iops) not in METADATA_IOPS and (int(iops) % METADATA_IOPS_STEP or int(iops) > MAX_METADATA_IOPS):
-        raise bad(f"Metadata Iops {iops} is not valid: {', '.join(map(str, METADATA_IOPS))} and multiples of {METADATA_IOPS_STEP} up to {MAX_METADATA_IOPS} are.")
+        raise bad(
+            f"Metadata Iops {iops} is not valid: {', '.join(map(str, METADATA_IOPS))} and multiples of {METADATA_IOPS_STEP} up to {MAX_METADATA_IOPS} are."
+        )
     if storage == "SSD" and capacity and int(iops) < automatic_metadata_iops(capacity):
-        raise bad(f"Metadata Iops {iops} is below the {automatic_metadata_iops(capacity)} that AUTOMATIC gives {capacity} GiB.")
+        raise bad(
+            f"Metadata Iops {iops} is below the {automatic_metadata_iops(capacity)} that AUTOMATIC gives {capacity} GiB."
+        )
 
 
 def _check_efa(kind: str, storage: str, lustre: Mapping[str, Any]) -> None:
@@ -226,7 +239,11 @@ def _check_scratch(kind: str, lustre: Mapping[str, Any], kms_key: str | None) ->
 
 
 def _check_import(kind: str, lustre: Mapping[str, Any]) -> None:
-    given = [name for name in ("ImportPath", "ExportPath", "ImportedFileChunkSize", "AutoImportPolicy") if lustre.get(name) is not None]
+    given = [
+        name
+        for name in ("ImportPath", "ExportPath", "ImportedFileChunkSize", "AutoImportPolicy")
+        if lustre.get(name) is not None
+    ]
     if given and kind == "PERSISTENT_2":
         raise bad(f"{', '.join(given)} are not supported by PERSISTENT_2: use a data repository association.")
     source, target = lustre.get("ImportPath"), lustre.get("ExportPath")
@@ -237,7 +254,9 @@ def _check_import(kind: str, lustre: Mapping[str, Any]) -> None:
             raise bad("ExportPath needs an ImportPath.")
         if not target.startswith("s3://") or target.split("/")[2] != source.split("/")[2]:
             raise AwsError("InvalidExportPath", "ExportPath must be in the bucket of ImportPath.")
-    if source is None and (lustre.get("ImportedFileChunkSize") is not None or lustre.get("AutoImportPolicy") not in (None, "NONE")):
+    if source is None and (
+        lustre.get("ImportedFileChunkSize") is not None or lustre.get("AutoImportPolicy") not in (None, "NONE")
+    ):
         raise bad("ImportedFileChunkSize and AutoImportPolicy need an ImportPath.")
     if lustre.get("ImportPath") and lustre.get("AutomaticBackupRetentionDays"):
         raise bad("File systems linked to a data repository have no automatic backups.")

@@ -44,7 +44,9 @@ def zones_offering(region: str, name: str) -> frozenset[str]:
     if name in _STILL_SOLD:
         # The dump lacks these; they are offered where their nearest relative is.
         found |= zones_offering(region, _STILL_SOLD[name])
-    return frozenset(zone for zone in found if not any(name.startswith(prefix) and zone == gone for prefix, gone in _withdrawn()))
+    return frozenset(
+        zone for zone in found if not any(name.startswith(prefix) and zone == gone for prefix, gone in _withdrawn())
+    )
 
 
 @cache
@@ -53,7 +55,9 @@ def _withdrawn() -> tuple[tuple[str, str], ...]:
         return tuple((row["instance_type_prefix"], row["zone"]) for row in csv.DictReader(source))
 
 
-_STILL_SOLD: Final = {f"g4ad.{size}": f"g4dn.{size}" for size in ("xlarge", "2xlarge", "4xlarge", "8xlarge", "16xlarge")}
+_STILL_SOLD: Final = {
+    f"g4ad.{size}": f"g4dn.{size}" for size in ("xlarge", "2xlarge", "4xlarge", "8xlarge", "16xlarge")
+}
 """Types that EC2 sells and moto's dump lacks -> the type whose zones they share. Source: EC2 user guide, accelerated computing instances."""
 
 
@@ -64,7 +68,9 @@ def _modelled_type(name: str) -> dict[str, Any] | None:
         return None
     family, _, size = name.partition(".")
     match = re.fullmatch(r"(\d*)xlarge", size)
-    processors = {"nano": 2, "micro": 2, "small": 1, "medium": 1, "large": 2}.get(size, 4 * int(match.group(1) or 1) if match else 96)
+    processors = {"nano": 2, "micro": 2, "small": 1, "medium": 1, "large": 2}.get(
+        size, 4 * int(match.group(1) or 1) if match else 96
+    )
     arm = re.fullmatch(r"(a1|t4g|g5g|[a-z]+\d+g[a-z]*|im4gn|is4gen)", family) is not None
     usage = ["on-demand", "spot"]
     return {
@@ -83,7 +89,22 @@ def _modelled_type(name: str) -> dict[str, Any] | None:
             "Ipv4AddressesPerInterface": 10,
             "EfaSupported": False,
         },
-        **({"GpuInfo": {"Gpus": [{"Name": "Radeon Pro V520", "Manufacturer": "AMD", "Count": 1, "MemoryInfo": {"SizeInMiB": 8192}}]}} if family == "g4ad" else {}),
+        **(
+            {
+                "GpuInfo": {
+                    "Gpus": [
+                        {
+                            "Name": "Radeon Pro V520",
+                            "Manufacturer": "AMD",
+                            "Count": 1,
+                            "MemoryInfo": {"SizeInMiB": 8192},
+                        }
+                    ]
+                }
+            }
+            if family == "g4ad"
+            else {}
+        ),
     }
 
 

@@ -32,6 +32,8 @@ def trusts(role: Any, service: str) -> bool:
     for statement in statements if isinstance(statements, list) else [statements]:
         principal = statement.get("Principal")
         services = principal.get("Service", []) if isinstance(principal, dict) else []
-        if statement.get("Effect") == "Allow" and (principal == "*" or service in ([services] if isinstance(services, str) else services)):
+        if statement.get("Effect") == "Allow" and (
+            principal == "*" or service in ([services] if isinstance(services, str) else services)
+        ):
             return True
     return False

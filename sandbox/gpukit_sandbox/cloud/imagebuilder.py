@@ -27,7 +27,9 @@ PIPELINES: Final = "imagebuilder-pipelines"
 IMAGES: Final = "imagebuilder-images"
 MAX_COMPONENTS: Final = 20
 PHASES: Final = ("build", "validate", "test")
-_IB_DOC: Final = "Image Builder API reference and User Guide: component documents, recipes, infrastructure configurations"
+_IB_DOC: Final = (
+    "Image Builder API reference and User Guide: component documents, recipes, infrastructure configurations"
+)
 
 _KIND_OF: Final = {
     "component": COMPONENTS,
@@ -56,7 +58,9 @@ def find(call: ApiCall, identifier: str) -> dict[str, Any]:
     fitting = [each for key, each in table.items() if re.fullmatch(pattern, key)]
     if not fitting:
         raise AwsError("ResourceNotFoundException", f"The resource with ARN '{identifier}' does not exist.")
-    newest: dict[str, Any] = max(fitting, key=lambda each: [int(part) for part in re.findall(r"\d+", str(each.get("version", "0")))])
+    newest: dict[str, Any] = max(
+        fitting, key=lambda each: [int(part) for part in re.findall(r"\d+", str(each.get("version", "0")))]
+    )
     return newest
 
 
@@ -83,7 +87,9 @@ def component_document_is_valid(call: ApiCall) -> None:
         raise bad(f"Platform {params.get('platform')} is not valid.")
     identifier = _versioned(call, "component", build=True)
     if identifier in call.world.table(call.region, COMPONENTS):
-        raise AwsError("ResourceAlreadyExistsException", f"The following resource 'Component' already exists: '{identifier}'.")
+        raise AwsError(
+            "ResourceAlreadyExistsException", f"The following resource 'Component' already exists: '{identifier}'."
+        )
 
 
 def _check_document(text: str) -> None:
@@ -154,7 +160,12 @@ def recipe_is_valid(call: ApiCall) -> None:
         ebs = each.get("ebs") or {}
         if ebs.get("volumeSize"):
             try:
-                check_volume(ebs.get("volumeType") or "gp2", int(ebs["volumeSize"]), iops=ebs.get("iops"), throughput=ebs.get("throughput"))
+                check_volume(
+                    ebs.get("volumeType") or "gp2",
+                    int(ebs["volumeSize"]),
+                    iops=ebs.get("iops"),
+                    throughput=ebs.get("throughput"),
+                )
             except AwsError as problem:
                 raise bad(problem.message) from problem
     override = (params.get("additionalInstanceConfiguration") or {}).get("userDataOverride")
@@ -167,7 +178,9 @@ def recipe_is_valid(call: ApiCall) -> None:
             raise bad(f"userDataOverride is limited to {MAX_USER_DATA_BYTES} bytes.")
     identifier = _versioned(call, "image-recipe")
     if identifier in call.world.table(call.region, RECIPES):
-        raise AwsError("ResourceAlreadyExistsException", f"The following resource 'ImageRecipe' already exists: '{identifier}'.")
+        raise AwsError(
+            "ResourceAlreadyExistsException", f"The following resource 'ImageRecipe' already exists: '{identifier}'."
+        )
 
 
 def check_parent(call: ApiCall, parent: str) -> str:
@@ -175,7 +188,11 @@ def check_parent(call: ApiCall, parent: str) -> str:
     backend = backend_of(call.region)
     if parent.startswith(("ami-", "ssm:")):
         try:
-            return str(find_image(backend, parent.replace("ssm:", "resolve:ssm:", 1) if parent.startswith("ssm:") else parent).id)
+            return str(
+                find_image(
+                    backend, parent.replace("ssm:", "resolve:ssm:", 1) if parent.startswith("ssm:") else parent
+                ).id
+            )
         except AwsError as problem:
             raise bad(f"The parent image {parent} is not available: {problem.message}") from problem
     match = re.fullmatch(r"arn:aws[^:]*:imagebuilder:[^:]+:([^:]+):image/[a-z0-9-_]+/.+", parent)
@@ -192,8 +209,28 @@ def create_image_recipe(call: ApiCall) -> dict[str, Any]:
     check_dry_run(call)
     params = call.params
     identifier = _versioned(call, "image-recipe")
-    record = {key: params.get(key) for key in ("name", "description", "components", "parentImage", "blockDeviceMappings", "workingDirectory", "additionalInstanceConfiguration", "amiTags")}
-    record |= {"arn": identifier, "type": "AMI", "platform": "Linux", "owner": ACCOUNT_ID, "version": params["semanticVersion"], "dateCreated": stamp(call), "tags": dict(params.get("tags") or {})}
+    record = {
+        key: params.get(key)
+        for key in (
+            "name",
+            "description",
+            "components",
+            "parentImage",
+            "blockDeviceMappings",
+            "workingDirectory",
+            "additionalInstanceConfiguration",
+            "amiTags",
+        )
+    }
+    record |= {
+        "arn": identifier,
+        "type": "AMI",
+        "platform": "Linux",
+        "owner": ACCOUNT_ID,
+        "version": params["semanticVersion"],
+        "dateCreated": stamp(call),
+        "tags": dict(params.get("tags") or {}),
+    }
     call.world.table(call.region, RECIPES)[identifier] = record
     return {"requestId": call.request_id, "clientToken": params["clientToken"], "imageRecipeArn": identifier}
 
@@ -219,10 +256,26 @@ def infrastructure_is_valid(call: ApiCall) -> None:
     if call.operation.startswith("Create"):
         identifier = arn("imagebuilder", call.region, f"infrastructure-configuration/{slug(params['name'])}")
         if identifier in call.world.table(call.region, INFRASTRUCTURES):
-            raise AwsError("ResourceAlreadyExistsException", f"The following resource 'InfrastructureConfiguration' already exists: '{identifier}'.")
+            raise AwsError(
+                "ResourceAlreadyExistsException",
+                f"The following resource 'InfrastructureConfiguration' already exists: '{identifier}'.",
+            )
 
 
-_INFRASTRUCTURE_FIELDS: Final = ("description", "instanceTypes", "instanceProfileName", "securityGroupIds", "subnetId", "logging", "keyPair", "terminateInstanceOnFailure", "snsTopicArn", "resourceTags", "instanceMetadataOptions", "placement")
+_INFRASTRUCTURE_FIELDS: Final = (
+    "description",
+    "instanceTypes",
+    "instanceProfileName",
+    "securityGroupIds",
+    "subnetId",
+    "logging",
+    "keyPair",
+    "terminateInstanceOnFailure",
+    "snsTopicArn",
+    "resourceTags",
+    "instanceMetadataOptions",
+    "placement",
+)
 
 
 @action("imagebuilder", "CreateInfrastructureConfiguration")
@@ -231,10 +284,19 @@ def create_infrastructure_configuration(call: ApiCall) -> dict[str, Any]:
     check_dry_run(call)
     identifier = arn("imagebuilder", call.region, f"infrastructure-configuration/{slug(call.params['name'])}")
     record = {key: call.params.get(key) for key in _INFRASTRUCTURE_FIELDS}
-    record |= {"arn": identifier, "name": call.params["name"], "dateCreated": stamp(call), "tags": dict(call.params.get("tags") or {})}
+    record |= {
+        "arn": identifier,
+        "name": call.params["name"],
+        "dateCreated": stamp(call),
+        "tags": dict(call.params.get("tags") or {}),
+    }
     record["terminateInstanceOnFailure"] = record["terminateInstanceOnFailure"] is not False
     call.world.table(call.region, INFRASTRUCTURES)[identifier] = record
-    return {"requestId": call.request_id, "clientToken": call.params["clientToken"], "infrastructureConfigurationArn": identifier}
+    return {
+        "requestId": call.request_id,
+        "clientToken": call.params["clientToken"],
+        "infrastructureConfigurationArn": identifier,
+    }
 
 
 @action("imagebuilder", "UpdateInfrastructureConfiguration")
@@ -243,10 +305,19 @@ def update_infrastructure_configuration(call: ApiCall) -> dict[str, Any]:
     record = find(call, call.params["infrastructureConfigurationArn"])
     record.update({key: call.params.get(key) for key in _INFRASTRUCTURE_FIELDS})
     record["dateUpdated"] = stamp(call)
-    return {"requestId": call.request_id, "clientToken": call.params["clientToken"], "infrastructureConfigurationArn": record["arn"]}
+    return {
+        "requestId": call.request_id,
+        "clientToken": call.params["clientToken"],
+        "infrastructureConfigurationArn": record["arn"],
+    }
 
 
-@rule("imagebuilder", "CreateDistributionConfiguration", "UpdateDistributionConfiguration", source="Image Builder API reference, Distribution")
+@rule(
+    "imagebuilder",
+    "CreateDistributionConfiguration",
+    "UpdateDistributionConfiguration",
+    source="Image Builder API reference, Distribution",
+)
 def distributions_are_valid(call: ApiCall) -> None:
     """At least one Region, each once, with something to distribute."""
     distributions = call.params.get("distributions") or []
@@ -258,7 +329,10 @@ def distributions_are_valid(call: ApiCall) -> None:
     if call.operation.startswith("Create"):
         identifier = arn("imagebuilder", call.region, f"distribution-configuration/{slug(call.params['name'])}")
         if identifier in call.world.table(call.region, DISTRIBUTIONS):
-            raise AwsError("ResourceAlreadyExistsException", f"The following resource 'DistributionConfiguration' already exists: '{identifier}'.")
+            raise AwsError(
+                "ResourceAlreadyExistsException",
+                f"The following resource 'DistributionConfiguration' already exists: '{identifier}'.",
+            )
 
 
 @action("imagebuilder", "CreateDistributionConfiguration")
@@ -276,15 +350,29 @@ def create_distribution_configuration(call: ApiCall) -> dict[str, Any]:
         "dateCreated": stamp(call),
         "tags": dict(params.get("tags") or {}),
     }
-    return {"requestId": call.request_id, "clientToken": params["clientToken"], "distributionConfigurationArn": identifier}
+    return {
+        "requestId": call.request_id,
+        "clientToken": params["clientToken"],
+        "distributionConfigurationArn": identifier,
+    }
 
 
 @action("imagebuilder", "UpdateDistributionConfiguration")
 def update_distribution_configuration(call: ApiCall) -> dict[str, Any]:
     """Replace a configuration's settings."""
     record = find(call, call.params["distributionConfigurationArn"])
-    record.update({"description": call.params.get("description"), "distributions": call.params["distributions"], "dateUpdated": stamp(call)})
-    return {"requestId": call.request_id, "clientToken": call.params["clientToken"], "distributionConfigurationArn": record["arn"]}
+    record.update(
+        {
+            "description": call.params.get("description"),
+            "distributions": call.params["distributions"],
+            "dateUpdated": stamp(call),
+        }
+    )
+    return {
+        "requestId": call.request_id,
+        "clientToken": call.params["clientToken"],
+        "distributionConfigurationArn": record["arn"],
+    }
 
 
 @action("imagebuilder", "GetComponent")
@@ -302,37 +390,59 @@ def get_image_recipe(call: ApiCall) -> dict[str, Any]:
 @action("imagebuilder", "GetInfrastructureConfiguration")
 def get_infrastructure_configuration(call: ApiCall) -> dict[str, Any]:
     """Return a configuration."""
-    return {"requestId": call.request_id, "infrastructureConfiguration": shown(find(call, call.params["infrastructureConfigurationArn"]))}
+    return {
+        "requestId": call.request_id,
+        "infrastructureConfiguration": shown(find(call, call.params["infrastructureConfigurationArn"])),
+    }
 
 
 @action("imagebuilder", "GetDistributionConfiguration")
 def get_distribution_configuration(call: ApiCall) -> dict[str, Any]:
     """Return a configuration."""
-    return {"requestId": call.request_id, "distributionConfiguration": shown(find(call, call.params["distributionConfigurationArn"]))}
+    return {
+        "requestId": call.request_id,
+        "distributionConfiguration": shown(find(call, call.params["distributionConfigurationArn"])),
+    }
 
 
 @action("imagebuilder", "ListComponents")
 def list_components(call: ApiCall) -> dict[str, Any]:
     """Return the account's components."""
-    return {"requestId": call.request_id, "componentVersionList": [shown(each) for each in call.world.table(call.region, COMPONENTS).values()]}
+    return {
+        "requestId": call.request_id,
+        "componentVersionList": [shown(each) for each in call.world.table(call.region, COMPONENTS).values()],
+    }
 
 
 @action("imagebuilder", "ListImageRecipes")
 def list_image_recipes(call: ApiCall) -> dict[str, Any]:
     """Return the account's recipes."""
-    return {"requestId": call.request_id, "imageRecipeSummaryList": [shown(each) for each in call.world.table(call.region, RECIPES).values()]}
+    return {
+        "requestId": call.request_id,
+        "imageRecipeSummaryList": [shown(each) for each in call.world.table(call.region, RECIPES).values()],
+    }
 
 
 @action("imagebuilder", "ListInfrastructureConfigurations")
 def list_infrastructure_configurations(call: ApiCall) -> dict[str, Any]:
     """Return the account's infrastructure configurations."""
-    return {"requestId": call.request_id, "infrastructureConfigurationSummaryList": [shown(each) for each in call.world.table(call.region, INFRASTRUCTURES).values()]}
+    return {
+        "requestId": call.request_id,
+        "infrastructureConfigurationSummaryList": [
+            shown(each) for each in call.world.table(call.region, INFRASTRUCTURES).values()
+        ],
+    }
 
 
 @action("imagebuilder", "ListDistributionConfigurations")
 def list_distribution_configurations(call: ApiCall) -> dict[str, Any]:
     """Return the account's distribution configurations."""
-    return {"requestId": call.request_id, "distributionConfigurationSummaryList": [shown(each) for each in call.world.table(call.region, DISTRIBUTIONS).values()]}
+    return {
+        "requestId": call.request_id,
+        "distributionConfigurationSummaryList": [
+            shown(each) for each in call.world.table(call.region, DISTRIBUTIONS).values()
+        ],
+    }
 
 
 @action("imagebuilder", "DeleteComponent")
@@ -340,7 +450,13 @@ def delete_component(call: ApiCall) -> dict[str, Any]:
     """Delete a component that no recipe uses."""
     record = find(call, call.params["componentBuildVersionArn"])
     plain = record["arn"].rsplit("/", 1)[0]
-    used = [each["arn"] for kind in (RECIPES, CONTAINER_RECIPES) for each in call.world.table(call.region, kind).values() for one in each.get("components") or [] if one["componentArn"] in (record["arn"], plain)]
+    used = [
+        each["arn"]
+        for kind in (RECIPES, CONTAINER_RECIPES)
+        for each in call.world.table(call.region, kind).values()
+        for one in each.get("components") or []
+        if one["componentArn"] in (record["arn"], plain)
+    ]
     _require_unused(record, used)
     del call.world.table(call.region, COMPONENTS)[record["arn"]]
     return {"requestId": call.request_id, "componentBuildVersionArn": record["arn"]}
@@ -406,7 +522,11 @@ def stamp(call: ApiCall) -> str:
 
 
 def _versioned(call: ApiCall, kind: str, *, build: bool = False) -> str:
-    return arn("imagebuilder", call.region, f"{kind}/{slug(call.params['name'])}/{call.params['semanticVersion']}{'/1' if build else ''}")
+    return arn(
+        "imagebuilder",
+        call.region,
+        f"{kind}/{slug(call.params['name'])}/{call.params['semanticVersion']}{'/1' if build else ''}",
+    )
 
 
 def _pipelines_with(call: ApiCall, field: str, value: str) -> list[str]:
@@ -415,4 +535,6 @@ def _pipelines_with(call: ApiCall, field: str, value: str) -> list[str]:
 
 def _require_unused(record: Mapping[str, Any], users: list[str]) -> None:
     if users:
-        raise AwsError("ResourceDependencyException", f"Resource '{record['arn']}' is in use by {', '.join(sorted(set(users)))}.")
+        raise AwsError(
+            "ResourceDependencyException", f"Resource '{record['arn']}' is in use by {', '.join(sorted(set(users)))}."
+        )

@@ -24,7 +24,20 @@ from gpukit_sandbox.cloud.state import ACCOUNT_ID, arn, new_id
 
 _RUN_DOC: Final = "Image Builder API reference, CreateImage and CreateImagePipeline"
 _CRON: Final = re.compile(r"cron\(\S+ \S+ \S+ \S+ \S+( \S+)?\)|rate\(\d+ (minute|hour|day)s?\)")
-_FIELDS: Final = ("description", "imageRecipeArn", "containerRecipeArn", "infrastructureConfigurationArn", "distributionConfigurationArn", "imageTestsConfiguration", "schedule", "imageScanningConfiguration", "imageTags", "executionRole", "workflows", "loggingConfiguration")
+_FIELDS: Final = (
+    "description",
+    "imageRecipeArn",
+    "containerRecipeArn",
+    "infrastructureConfigurationArn",
+    "distributionConfigurationArn",
+    "imageTestsConfiguration",
+    "schedule",
+    "imageScanningConfiguration",
+    "imageTags",
+    "executionRole",
+    "workflows",
+    "loggingConfiguration",
+)
 
 
 @rule("imagebuilder", "CreateImage", "CreateImagePipeline", "UpdateImagePipeline", source=_RUN_DOC)
@@ -32,8 +45,16 @@ def image_parts_exist(call: ApiCall) -> None:
     """Exactly one recipe, of an image or a container; recipe, infrastructure and distribution exist; a schedule that parses."""
     params = call.params
     if bool(params.get("imageRecipeArn")) == bool(params.get("containerRecipeArn")):
-        raise bad("Exactly one of imageRecipeArn and containerRecipeArn must be given.", "InvalidParameterCombinationException")
-    for name in ("imageRecipeArn", "containerRecipeArn", "infrastructureConfigurationArn", "distributionConfigurationArn"):
+        raise bad(
+            "Exactly one of imageRecipeArn and containerRecipeArn must be given.",
+            "InvalidParameterCombinationException",
+        )
+    for name in (
+        "imageRecipeArn",
+        "containerRecipeArn",
+        "infrastructureConfigurationArn",
+        "distributionConfigurationArn",
+    ):
         if params.get(name):
             find(call, params[name])
     expression = (params.get("schedule") or {}).get("scheduleExpression")
@@ -44,7 +65,10 @@ def image_parts_exist(call: ApiCall) -> None:
     if call.operation == "CreateImagePipeline":
         identifier = arn("imagebuilder", call.region, f"image-pipeline/{slug(params['name'])}")
         if identifier in call.world.table(call.region, PIPELINES):
-            raise AwsError("ResourceAlreadyExistsException", f"The following resource 'ImagePipeline' already exists: '{identifier}'.")
+            raise AwsError(
+                "ResourceAlreadyExistsException",
+                f"The following resource 'ImagePipeline' already exists: '{identifier}'.",
+            )
 
 
 @action("imagebuilder", "CreateImagePipeline")
@@ -85,7 +109,10 @@ def get_image_pipeline(call: ApiCall) -> dict[str, Any]:
 @action("imagebuilder", "ListImagePipelines")
 def list_image_pipelines(call: ApiCall) -> dict[str, Any]:
     """Return the account's pipelines."""
-    return {"requestId": call.request_id, "imagePipelineList": [shown(each) for each in call.world.table(call.region, PIPELINES).values()]}
+    return {
+        "requestId": call.request_id,
+        "imagePipelineList": [shown(each) for each in call.world.table(call.region, PIPELINES).values()],
+    }
 
 
 @action("imagebuilder", "DeleteImagePipeline")
@@ -125,7 +152,10 @@ def get_image(call: ApiCall) -> dict[str, Any]:
 @action("imagebuilder", "ListImages")
 def list_images(call: ApiCall) -> dict[str, Any]:
     """Return the account's images."""
-    return {"requestId": call.request_id, "imageVersionList": [shown(each) for each in call.world.table(call.region, IMAGES).values()]}
+    return {
+        "requestId": call.request_id,
+        "imageVersionList": [shown(each) for each in call.world.table(call.region, IMAGES).values()],
+    }
 
 
 @action("imagebuilder", "ListImageBuildVersions")
@@ -142,7 +172,11 @@ def list_image_build_versions(call: ApiCall) -> dict[str, Any]:
 def list_image_pipeline_images(call: ApiCall) -> dict[str, Any]:
     """Return the images of a pipeline."""
     pipeline = find(call, call.params["imagePipelineArn"])
-    found = [each for each in call.world.table(call.region, IMAGES).values() if each.get("sourcePipelineArn") == pipeline["arn"]]
+    found = [
+        each
+        for each in call.world.table(call.region, IMAGES).values()
+        if each.get("sourcePipelineArn") == pipeline["arn"]
+    ]
     for each in found:
         _settle(call, each)
     return {"requestId": call.request_id, "imageSummaryList": [shown(each) for each in found]}
@@ -167,7 +201,11 @@ def _build(call: ApiCall, settings: Any, *, pipeline: dict[str, Any] | None) -> 
     base = arn("imagebuilder", call.region, f"image/{slug(recipe['name'])}/{recipe['version']}")
     number = 1 + sum(1 for key in table if key.startswith(base + "/"))
     identifier = f"{base}/{number}"
-    sizes = [int(each["ebs"]["volumeSize"]) for each in recipe.get("blockDeviceMappings") or [] if (each.get("ebs") or {}).get("volumeSize")]
+    sizes = [
+        int(each["ebs"]["volumeSize"])
+        for each in recipe.get("blockDeviceMappings") or []
+        if (each.get("ebs") or {}).get("volumeSize")
+    ]
     image = CloudImage(
         backend,
         identifier=new_id("ami"),
@@ -180,7 +218,9 @@ def _build(call: ApiCall, settings: Any, *, pipeline: dict[str, Any] | None) -> 
         public=False,
     )
     image.creation_date = call.world.now().replace(tzinfo=None)
-    image.add_tags({"CreatedBy": "EC2 Image Builder", "Ec2ImageBuilderArn": identifier, **(recipe.get("amiTags") or {})})
+    image.add_tags(
+        {"CreatedBy": "EC2 Image Builder", "Ec2ImageBuilderArn": identifier, **(recipe.get("amiTags") or {})}
+    )
     faults = call.environ.get("gpukit.faults")
     seconds = faults.creation_seconds("imagebuilder:CreateImage") if faults else 0.0
     table[identifier] = {
@@ -211,7 +251,9 @@ def _settle(call: ApiCall, record: dict[str, Any]) -> None:
     image = record["_ami"]
     backend_of(call.region).amis[image.id] = image
     record["state"] = {"status": "AVAILABLE"}
-    record["outputResources"] = {"amis": [{"region": call.region, "image": image.id, "name": image.name, "accountId": ACCOUNT_ID}]}
+    record["outputResources"] = {
+        "amis": [{"region": call.region, "image": image.id, "name": image.name, "accountId": ACCOUNT_ID}]
+    }
 
 
 def _require_profile(name: str) -> None:

@@ -54,7 +54,19 @@ class PublicImage:
 class CloudImage(Ami):
     """An image with a root snapshot of a known size; moto's own always says 15 GiB."""
 
-    def __init__(self, backend: Any, *, identifier: str, name: str, owner: str, architecture: str, root_device: str, root_gib: int, alias: str | None, public: bool) -> None:
+    def __init__(
+        self,
+        backend: Any,
+        *,
+        identifier: str,
+        name: str,
+        owner: str,
+        architecture: str,
+        root_device: str,
+        root_gib: int,
+        alias: str | None,
+        public: bool,
+    ) -> None:
         """Make an available image."""
         self.ec2_backend = backend
         self.id = identifier
@@ -125,12 +137,30 @@ def public_images() -> tuple[PublicImage, ...]:
         if row["role"] != "eks":
             continue
         key = (row["kubernetes"], row["ami_type"])
-        found.append(_eks_image(row["kubernetes"], row["ami_type"], row["ami_name"], row["release_version"], int(float(row["gib"] or 20)), newest=key not in latest))
+        found.append(
+            _eks_image(
+                row["kubernetes"],
+                row["ami_type"],
+                row["ami_name"],
+                row["release_version"],
+                int(float(row["gib"] or 20)),
+                newest=key not in latest,
+            )
+        )
         latest.add(key)
     for version in KUBERNETES_VERSIONS:
         for ami_type, name in _EKS_KINDS.items():
             if (version, ami_type) not in latest:
-                found.append(_eks_image(version, ami_type, f"amazon-eks-node-al2023-{name}-{version}-v{_UNPINNED_DATE}", f"{version}.0-{_UNPINNED_DATE}", 20, newest=True))
+                found.append(
+                    _eks_image(
+                        version,
+                        ami_type,
+                        f"amazon-eks-node-al2023-{name}-{version}-v{_UNPINNED_DATE}",
+                        f"{version}.0-{_UNPINNED_DATE}",
+                        20,
+                        newest=True,
+                    )
+                )
         for architecture in ("x86_64", "arm64"):
             for flavour in ("", "-nvidia"):
                 found.append(
@@ -140,7 +170,9 @@ def public_images() -> tuple[PublicImage, ...]:
                         architecture=architecture,
                         root_device="/dev/xvda",
                         root_gib=2,
-                        parameters=(f"/aws/service/bottlerocket/aws-k8s-{version}{flavour}/{architecture}/latest/image_id",),
+                        parameters=(
+                            f"/aws/service/bottlerocket/aws-k8s-{version}{flavour}/{architecture}/latest/image_id",
+                        ),
                     )
                 )
     for row in rows:
@@ -163,7 +195,10 @@ def public_images() -> tuple[PublicImage, ...]:
                 architecture=architecture,
                 root_device="/dev/xvda",
                 root_gib=8,
-                parameters=tuple(f"/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-{kernel}-{architecture}" for kernel in ("default", "6.1", "6.12")),
+                parameters=tuple(
+                    f"/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-{kernel}-{architecture}"
+                    for kernel in ("default", "6.1", "6.12")
+                ),
             )
         )
     return tuple(found)
@@ -198,8 +233,18 @@ def _eks_image(version: str, ami_type: str, name: str, release: str, root_gib: i
 
 
 def _dlami_parameter(row: Mapping[str, str]) -> str:
-    system = "ubuntu-22.04" if "22.04" in row["ami_name"] else "amazon-linux-2023" if "Amazon Linux 2023" in row["ami_name"] else "ubuntu-24.04"
-    kind = f"oss-nvidia-driver-gpu-{row['framework']}-{row['framework_version']}" if row["framework"] else "base-oss-nvidia-driver-gpu"
+    system = (
+        "ubuntu-22.04"
+        if "22.04" in row["ami_name"]
+        else "amazon-linux-2023"
+        if "Amazon Linux 2023" in row["ami_name"]
+        else "ubuntu-24.04"
+    )
+    kind = (
+        f"oss-nvidia-driver-gpu-{row['framework']}-{row['framework_version']}"
+        if row["framework"]
+        else "base-oss-nvidia-driver-gpu"
+    )
     return f"/aws/service/deeplearning/ami/{row['cpu_architecture']}/{kind}-{system}/latest/ami-id"
 
 
@@ -215,7 +260,14 @@ def public_parameters(region: str) -> dict[str, str]:
                 folder = name.rsplit("/", 1)[0]
                 found[f"{folder}/image_name"] = image.name
                 found[f"{folder}/release_version"] = image.release
-                found[folder] = json.dumps({"schema_version": "2", "image_id": identifier, "image_name": image.name, "release_version": image.release})
+                found[folder] = json.dumps(
+                    {
+                        "schema_version": "2",
+                        "image_id": identifier,
+                        "image_name": image.name,
+                        "release_version": image.release,
+                    }
+                )
     return found
 
 
@@ -268,7 +320,10 @@ def eks_image(region: str, kubernetes: str, ami_type: str, release: str | None =
     if release:
         candidates = [each for each in candidates if each.release == release]
         if not candidates:
-            raise AwsError("InvalidParameterException", f"Requested release version {release} is not valid for kubernetes version {kubernetes}.")
+            raise AwsError(
+                "InvalidParameterException",
+                f"Requested release version {release} is not valid for kubernetes version {kubernetes}.",
+            )
     if candidates:
         return image_id(region, candidates[0].name), candidates[0].release
     # Families that are not listed above (Bottlerocket, Windows) still launch: with an image of their architecture.
@@ -282,8 +337,14 @@ def registered_image_is_well_formed(call: ApiCall) -> None:
     """A name of 3 to 128 characters that is free."""
     name = call.params.get("Name") or ""
     if not re.fullmatch(r"[A-Za-z0-9()\[\] ./\-'@_]{3,128}", name):
-        raise AwsError("InvalidAMIName.Malformed", "AMI names must be between 3 and 128 characters long, and may contain letters, numbers, '(', ')', '.', '-', '/' and '_'")
-    if any(each.name == name and each.owner_id == ACCOUNT_ID for each in get_backend("ec2")[ACCOUNT_ID][call.region].amis.values()):
+        raise AwsError(
+            "InvalidAMIName.Malformed",
+            "AMI names must be between 3 and 128 characters long, and may contain letters, numbers, '(', ')', '.', '-', '/' and '_'",
+        )
+    if any(
+        each.name == name and each.owner_id == ACCOUNT_ID
+        for each in get_backend("ec2")[ACCOUNT_ID][call.region].amis.values()
+    ):
         raise AwsError("InvalidAMIName.Duplicate", f"AMI name {name} is already in use by another AMI")
 
 
@@ -345,7 +406,14 @@ def get_parameters(call: ApiCall) -> dict[str, Any]:
 def get_parameters_by_path(call: ApiCall) -> dict[str, Any]:
     """Return the parameters under a path."""
     path = str(call.params.get("Path", "")).rstrip("/") + "/"
-    if not path.startswith(("/aws/service/eks/", "/aws/service/deeplearning/", "/aws/service/bottlerocket/", "/aws/service/ami-amazon-linux-latest/")):
+    if not path.startswith(
+        (
+            "/aws/service/eks/",
+            "/aws/service/deeplearning/",
+            "/aws/service/bottlerocket/",
+            "/aws/service/ami-amazon-linux-latest/",
+        )
+    ):
         return call.moto()
     deep = bool(call.params.get("Recursive"))
     found = [

@@ -13,8 +13,28 @@ from gpukit_sandbox.cloud.state import ACCOUNT_ID
 PENDING_DAYS: Final = (7, 30)
 _KMS_DOC: Final = "KMS API reference, ScheduleKeyDeletion; KMS Developer Guide, key states of KMS keys"
 
-_NEEDS_ENABLED: Final = ("Encrypt", "Decrypt", "GenerateDataKey", "GenerateDataKeyWithoutPlaintext", "ReEncrypt", "Sign", "Verify", "CreateGrant")
-_REFUSED_WHILE_PENDING: Final = ("EnableKey", "DisableKey", "ScheduleKeyDeletion", "EnableKeyRotation", "DisableKeyRotation", "TagResource", "UntagResource", "CreateAlias", "UpdateAlias", "UpdateKeyDescription")
+_NEEDS_ENABLED: Final = (
+    "Encrypt",
+    "Decrypt",
+    "GenerateDataKey",
+    "GenerateDataKeyWithoutPlaintext",
+    "ReEncrypt",
+    "Sign",
+    "Verify",
+    "CreateGrant",
+)
+_REFUSED_WHILE_PENDING: Final = (
+    "EnableKey",
+    "DisableKey",
+    "ScheduleKeyDeletion",
+    "EnableKeyRotation",
+    "DisableKeyRotation",
+    "TagResource",
+    "UntagResource",
+    "CreateAlias",
+    "UpdateAlias",
+    "UpdateKeyDescription",
+)
 
 
 def find_key(call: ApiCall, identifier: str) -> Any:
@@ -34,7 +54,10 @@ def waiting_time_is_seven_to_thirty_days(call: ApiCall) -> None:
     """7 to 30 days: the service is stricter than its model."""
     days = call.params.get("PendingWindowInDays")
     if days is not None and not PENDING_DAYS[0] <= int(days) <= PENDING_DAYS[1]:
-        raise AwsError("ValidationException", f"PendingWindowInDays must be between {PENDING_DAYS[0]} and {PENDING_DAYS[1]}; it is {days}.")
+        raise AwsError(
+            "ValidationException",
+            f"PendingWindowInDays must be between {PENDING_DAYS[0]} and {PENDING_DAYS[1]}; it is {days}.",
+        )
 
 
 @rule("kms", *_REFUSED_WHILE_PENDING, source=_KMS_DOC)
@@ -72,7 +95,10 @@ def alias_is_well_formed(call: ApiCall) -> None:
     if name.startswith("alias/aws/"):
         raise AwsError("NotAuthorizedException", "Aliases that begin with alias/aws/ are reserved.")
     if not re.fullmatch(r"alias/[a-zA-Z0-9/_-]+", name):
-        raise AwsError("InvalidAliasNameException" if name.startswith("alias/") else "ValidationException", f"Alias name {name} is invalid: it looks like alias/name.")
+        raise AwsError(
+            "InvalidAliasNameException" if name.startswith("alias/") else "ValidationException",
+            f"Alias name {name} is invalid: it looks like alias/name.",
+        )
 
 
 @rule("kms", "EnableKeyRotation", source="KMS API reference, EnableKeyRotation: RotationPeriodInDays")

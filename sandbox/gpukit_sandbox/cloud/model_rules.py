@@ -49,7 +49,11 @@ LEFT_TO_RULES: Final = frozenset(
 
 def check(call: ApiCall) -> None:
     """Refuse a request that breaks the constraints of its own model. Raises AwsError with every constraint broken."""
-    if call.operation_model is None or call.operation_model.input_shape is None or call.operation in ("PutObject", "UploadPart"):
+    if (
+        call.operation_model is None
+        or call.operation_model.input_shape is None
+        or call.operation in ("PutObject", "UploadPart")
+    ):
         return
     found = list(_violations(call.operation_model.input_shape, call.params, "", call.service))
     if not found:
@@ -82,7 +86,11 @@ def _violations(shape: Any, value: Any, path: str, service: str) -> Iterator[str
             yield from _violations(shape.value, item, f"{path}.{key}.member", service)
     elif kind == "string" and isinstance(value, str):
         yield from _string(shape, value, path)
-    elif kind in ("integer", "long", "float", "double") and isinstance(value, (int, float)) and not isinstance(value, bool):
+    elif (
+        kind in ("integer", "long", "float", "double")
+        and isinstance(value, (int, float))
+        and not isinstance(value, bool)
+    ):
         low, high = shape.metadata.get("min"), shape.metadata.get("max")
         if low is not None and value < low:
             yield f"Value '{value}' at '{path}' failed to satisfy constraint: Member must have value greater than or equal to {low}"
@@ -143,7 +151,11 @@ def compile_pattern(pattern: str) -> "re.Pattern[str] | None":
     for java, python in _UNICODE_CLASSES.items():
         text = re.sub(rf"(\[[^\]]*){re.escape(java)}", lambda found, python=python: found.group(1) + python, text)
         text = text.replace(java, f"[{python}]")
-    text = re.sub(r"\[:(\w+):\]", lambda found: {"alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "digit": "0-9"}.get(found.group(1), ""), text)
+    text = re.sub(
+        r"\[:(\w+):\]",
+        lambda found: {"alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "digit": "0-9"}.get(found.group(1), ""),
+        text,
+    )
     try:
         return re.compile(text, re.DOTALL)
     except re.error:

@@ -129,7 +129,9 @@ class _Pickler(pickle.Pickler):
     def reducer_override(self, thing: Any) -> Any:
         """Write keys as DER, locks as new locks, and default factories that have no name by what they make."""
         if isinstance(thing, (rsa.RSAPrivateKey, ec.EllipticCurvePrivateKey)):
-            der = thing.private_bytes(serialization.Encoding.DER, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+            der = thing.private_bytes(
+                serialization.Encoding.DER, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            )
             return _load_private_key, (der,)
         if isinstance(thing, _LOCK_TYPES):
             return (_thread.RLock if isinstance(thing, _LOCK_TYPES[1]) else _thread.allocate_lock), ()

@@ -21,7 +21,89 @@ _IAM_DOC: Final = "IAM User Guide, IAM and STS quotas; IAM JSON policy elements:
 _SERVICE: Final = re.compile(r"([a-z0-9-]+(?:\.[a-z0-9-]+)*)\.amazonaws\.com(\.cn)?")
 _MORE_SERVICES: Final = frozenset(
     # Principals whose last label is no endpoint prefix of botocore. Source: IAM User Guide and the services' own guides.
-    ["amplify", "apidestinations", "application-autoscaling", "autoscaling", "aws-artifact", "backup-gateway", "billingconductor", "budgets", "chatbot", "cloudtrail", "codedeploy", "config", "costalerts", "costoptimizationhub", "datapipeline", "delivery", "directconnect", "discovery", "dlm", "ecs-tasks", "edgelambda", "eks-fargate", "eks-fargate-pods", "eks-nodegroup", "elasticmapreduce", "events", "export", "fis", "fms", "guardduty", "health", "imagebuilder", "imageexport", "inspector2", "lambda", "license-manager", "logs", "macie", "monitoring", "network-firewall", "opensearchservice", "ops", "organizations", "osis", "pods", "quicksight", "reachabilityanalyzer", "resource-explorer-2", "s3", "sagemaker", "scheduler", "securityhub", "serverlessrepo", "ses", "shield", "spot", "spotfleet", "ssm", "ssm-incidents", "sso", "states", "storagegateway", "streams", "support", "textract", "transcribe", "transitgateway", "trustedadvisor", "vmie", "vpc-flow-logs", "vpc-lattice", "wafv2", "worklink", "workspaces", "replication", "networkmanager", "malware-protection-plan", "infrastructure", "ec2-capacity-reservations", "ec2.application-autoscaling", "eks-pods"]
+    [
+        "amplify",
+        "apidestinations",
+        "application-autoscaling",
+        "autoscaling",
+        "aws-artifact",
+        "backup-gateway",
+        "billingconductor",
+        "budgets",
+        "chatbot",
+        "cloudtrail",
+        "codedeploy",
+        "config",
+        "costalerts",
+        "costoptimizationhub",
+        "datapipeline",
+        "delivery",
+        "directconnect",
+        "discovery",
+        "dlm",
+        "ecs-tasks",
+        "edgelambda",
+        "eks-fargate",
+        "eks-fargate-pods",
+        "eks-nodegroup",
+        "elasticmapreduce",
+        "events",
+        "export",
+        "fis",
+        "fms",
+        "guardduty",
+        "health",
+        "imagebuilder",
+        "imageexport",
+        "inspector2",
+        "lambda",
+        "license-manager",
+        "logs",
+        "macie",
+        "monitoring",
+        "network-firewall",
+        "opensearchservice",
+        "ops",
+        "organizations",
+        "osis",
+        "pods",
+        "quicksight",
+        "reachabilityanalyzer",
+        "resource-explorer-2",
+        "s3",
+        "sagemaker",
+        "scheduler",
+        "securityhub",
+        "serverlessrepo",
+        "ses",
+        "shield",
+        "spot",
+        "spotfleet",
+        "ssm",
+        "ssm-incidents",
+        "sso",
+        "states",
+        "storagegateway",
+        "streams",
+        "support",
+        "textract",
+        "transcribe",
+        "transitgateway",
+        "trustedadvisor",
+        "vmie",
+        "vpc-flow-logs",
+        "vpc-lattice",
+        "wafv2",
+        "worklink",
+        "workspaces",
+        "replication",
+        "networkmanager",
+        "malware-protection-plan",
+        "infrastructure",
+        "ec2-capacity-reservations",
+        "ec2.application-autoscaling",
+        "eks-pods",
+    ]
 )
 
 
@@ -47,7 +129,11 @@ def inline_policies_are_not_too_long(call: ApiCall) -> None:
     if call.operation == "PutRolePolicy":
         for role in get_backend("iam")[ACCOUNT_ID]["aws"].roles.values():
             if role.name == call.params.get("RoleName"):
-                others = sum(_characters(str(text)) for name, text in role.policies.items() if name != call.params.get("PolicyName"))
+                others = sum(
+                    _characters(str(text))
+                    for name, text in role.policies.items()
+                    if name != call.params.get("PolicyName")
+                )
     if others + _characters(call.params.get("PolicyDocument", "")) > most:
         raise AwsError("LimitExceeded", f"Maximum policy size of {most} bytes exceeded")
 
@@ -76,7 +162,9 @@ def role_takes_another_policy(call: ApiCall) -> None:
     for role in get_backend("iam")[ACCOUNT_ID]["aws"].roles.values():
         if role.name == call.params.get("RoleName"):
             attached = role.managed_policies
-            if call.params.get("PolicyArn") not in attached and len(attached) >= quota(call.world, "us-east-1", "iam", "policies-per-role"):
+            if call.params.get("PolicyArn") not in attached and len(attached) >= quota(
+                call.world, "us-east-1", "iam", "policies-per-role"
+            ):
                 raise AwsError("LimitExceeded", "Cannot exceed quota for PoliciesPerRole: 10")
 
 
@@ -90,7 +178,10 @@ def policy_is_detached(call: ApiCall) -> None:
     if policy is not None and any(wanted in each.managed_policies for each in holders):
         raise AwsError("DeleteConflict", "Cannot delete a policy attached to entities.")
     if policy is not None and len(policy.versions) > 1:
-        raise AwsError("DeleteConflict", "This policy has more than one version. Before you delete a policy, you must delete the policy's versions. The default version is deleted with the policy.")
+        raise AwsError(
+            "DeleteConflict",
+            "This policy has more than one version. Before you delete a policy, you must delete the policy's versions. The default version is deleted with the policy.",
+        )
 
 
 @rule("iam", "CreateRole", source="IAM User Guide, quotas: roles in an account")
@@ -100,7 +191,12 @@ def account_takes_another_role(call: ApiCall) -> None:
         raise AwsError("LimitExceeded", "Cannot exceed quota for RolesPerAccount: 1000")
 
 
-@rule("kms", "CreateKey", "PutKeyPolicy", source="KMS Developer Guide, key policies: the lockout safety check; API reference, BypassPolicyLockoutSafetyCheck")
+@rule(
+    "kms",
+    "CreateKey",
+    "PutKeyPolicy",
+    source="KMS Developer Guide, key policies: the lockout safety check; API reference, BypassPolicyLockoutSafetyCheck",
+)
 def key_policy_keeps_the_caller_in(call: ApiCall) -> None:
     """A key policy that would not let its maker put the next one is refused, and so is one without principals that exist."""
     text = call.params.get("Policy")
@@ -116,7 +212,10 @@ def key_policy_keeps_the_caller_in(call: ApiCall) -> None:
     if call.params.get("BypassPolicyLockoutSafetyCheck"):
         return
     if not any(_keeps_caller(statement) for statement in found):
-        raise AwsError("MalformedPolicyDocumentException", "The new key policy will not allow you to update the key policy in the future.")
+        raise AwsError(
+            "MalformedPolicyDocumentException",
+            "The new key policy will not allow you to update the key policy in the future.",
+        )
 
 
 def statements(text: str, *, code: str = "MalformedPolicyDocument") -> Iterator[Mapping[str, Any]]:
@@ -186,7 +285,9 @@ def service_names() -> frozenset[str]:
 def _aws_principal_exists(name: str) -> bool:
     if name == "*" or re.fullmatch(r"\d{12}", name):
         return True
-    match = re.fullmatch(r"arn:aws[a-z-]*:(iam|sts)::(\d{12}):(root|(user|role|group|assumed-role|federated-user)/.+)", name)
+    match = re.fullmatch(
+        r"arn:aws[a-z-]*:(iam|sts)::(\d{12}):(root|(user|role|group|assumed-role|federated-user)/.+)", name
+    )
     if match is None:
         # The unique ids that AWS puts in place of principals that are gone.
         return re.fullmatch(r"A(IDA|ROA)[A-Z0-9]{12,}", name) is not None
@@ -207,4 +308,7 @@ def _keeps_caller(statement: Mapping[str, Any]) -> bool:
     if not ours & set([names] if isinstance(names, str) else names):
         return False
     actions = statement.get("Action", [])
-    return any(re.fullmatch(re.escape(str(each)).replace(r"\*", ".*").replace(r"\?", "."), "kms:PutKeyPolicy", re.IGNORECASE) for each in ([actions] if isinstance(actions, str) else actions))
+    return any(
+        re.fullmatch(re.escape(str(each)).replace(r"\*", ".*").replace(r"\?", "."), "kms:PutKeyPolicy", re.IGNORECASE)
+        for each in ([actions] if isinstance(actions, str) else actions)
+    )

@@ -94,7 +94,11 @@ def list_default_service_quotas(call: ApiCall) -> dict[str, Any]:
 @action("service-quotas", "ListServices")
 def list_services(_call: ApiCall) -> dict[str, Any]:
     """Return the services that have quotas here."""
-    return {"Services": [{"ServiceCode": name, "ServiceName": name} for name in sorted({each.service for each in quotas().values()})]}
+    return {
+        "Services": [
+            {"ServiceCode": name, "ServiceName": name} for name in sorted({each.service for each in quotas().values()})
+        ]
+    }
 
 
 @action("service-quotas", "RequestServiceQuotaIncrease")
@@ -130,7 +134,8 @@ def list_requests(_call: ApiCall) -> dict[str, Any]:
 @route("GET", "/quotas")
 def _read(_request: dict[str, Any], world: World, _faults: Faults) -> Any:
     return {
-        region: {code: row["value"] for code, row in world.table(region, KIND).items()} for region in world.regions_with(KIND)
+        region: {code: row["value"] for code, row in world.table(region, KIND).items()}
+        for region in world.regions_with(KIND)
     } | {"granted": {code: each.granted for code, each in quotas().items()}}
 
 
@@ -147,14 +152,19 @@ def _write(request: dict[str, Any], world: World, _faults: Faults) -> Any:
 def _find(call: ApiCall) -> Quota:
     found = quotas().get(call.params.get("QuotaCode", ""))
     if found is None or found.service != call.params.get("ServiceCode"):
-        raise AwsError("NoSuchResourceException", "The request failed because the specified service quota does not exist.")
+        raise AwsError(
+            "NoSuchResourceException", "The request failed because the specified service quota does not exist."
+        )
     return found
 
 
 def _of_service(call: ApiCall) -> list[Quota]:
     found = [each for each in quotas().values() if each.service == call.params.get("ServiceCode")]
     if not found:
-        raise AwsError("NoSuchResourceException", f"The request failed because the service {call.params.get('ServiceCode')} does not exist.")
+        raise AwsError(
+            "NoSuchResourceException",
+            f"The request failed because the service {call.params.get('ServiceCode')} does not exist.",
+        )
     return found
 
 

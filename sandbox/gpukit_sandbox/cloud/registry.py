@@ -54,4 +54,6 @@ def rule(service: str, *operations: str, source: str) -> Callable[[Handler], Han
 
 def rules_table() -> list[tuple[str, str, str, str]]:
     """Return every rule as (service, operation, rule, source), sorted, for the docs and their test."""
-    return sorted((service, operation, rule.name, rule.source) for (service, operation), rules in RULES.items() for rule in rules)
+    return sorted(
+        (service, operation, rule.name, rule.source) for (service, operation), rules in RULES.items() for rule in rules
+    )

@@ -94,10 +94,15 @@ def read_call(environ: dict[str, Any], body: bytes, world: World) -> ApiCall:
     region, signing_name = _scope_of(environ)
     service = SERVICE_BY_SIGNING_NAME.get(signing_name)
     if service is None:
-        raise AwsError("NotImplemented", f"The sandbox has no service {signing_name!r}; it has {', '.join(sorted(SERVICE_BY_SIGNING_NAME))}")
+        raise AwsError(
+            "NotImplemented",
+            f"The sandbox has no service {signing_name!r}; it has {', '.join(sorted(SERVICE_BY_SIGNING_NAME))}",
+        )
     model = get_service_model(service)
     request = Request({**environ, "wsgi.input": io.BytesIO(body)})
-    call = ApiCall(service=service, operation="", region=region, params={}, world=world, environ=environ, body=body, model=model)
+    call = ApiCall(
+        service=service, operation="", region=region, params={}, world=world, environ=environ, body=body, model=model
+    )
     try:
         call.protocol = determine_request_protocol(model, request.content_type)
     except NotImplementedError as problem:
@@ -113,7 +118,10 @@ def read_call(environ: dict[str, Any], body: bytes, world: World) -> ApiCall:
     try:
         call.operation_model = model.operation_model(operation)
     except OperationNotFoundError as problem:
-        raise AwsError("InvalidAction" if call.protocol in ("ec2", "query") else "UnknownOperationException", f"The action {operation} is not valid for this web service.") from problem
+        raise AwsError(
+            "InvalidAction" if call.protocol in ("ec2", "query") else "UnknownOperationException",
+            f"The action {operation} is not valid for this web service.",
+        ) from problem
     if service == "s3" and operation in ("PutObject", "UploadPart"):
         # The body is data, often in signed chunks: moto reads it, no rule needs it.
         call.params = dict(uri_match.items())

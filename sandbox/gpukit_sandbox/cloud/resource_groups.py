@@ -37,7 +37,11 @@ def create_group(call: ApiCall) -> dict[str, Any]:
         "_tags": dict(call.params.get("Tags") or {}),
         "_members": [],
     }
-    return {"Group": _shown(table[name]), "Tags": table[name]["_tags"], "GroupConfiguration": {"Configuration": table[name]["_configuration"], "Status": "UPDATE_COMPLETE"}}
+    return {
+        "Group": _shown(table[name]),
+        "Tags": table[name]["_tags"],
+        "GroupConfiguration": {"Configuration": table[name]["_configuration"], "Status": "UPDATE_COMPLETE"},
+    }
 
 
 @action("resource-groups", "GroupResources")
@@ -116,7 +120,10 @@ def untag(call: ApiCall) -> dict[str, Any]:
 def list_groups(call: ApiCall) -> dict[str, Any]:
     """Return every group."""
     groups = [_shown(each) for each in call.world.table(call.region, KIND).values()]
-    return {"GroupIdentifiers": [{"GroupName": each["Name"], "GroupArn": each["GroupArn"]} for each in groups], "Groups": groups}
+    return {
+        "GroupIdentifiers": [{"GroupName": each["Name"], "GroupArn": each["GroupArn"]} for each in groups],
+        "Groups": groups,
+    }
 
 
 @action("resource-groups", "DeleteGroup")

@@ -25,7 +25,9 @@ def render_rules() -> str:
     for (service, _), (what, source, operations) in sorted(rows.items()):
         lines.append(f"| {service} | {what} | {', '.join(sorted(operations))} | {source} |")
     for name, source in sorted({**LAUNCH_SOURCES, "network interfaces by card": INTERFACE_SOURCE}.items()):
-        lines.append(f"| ec2 | at launch: {name} | RunInstances, and through it Auto Scaling and node groups | {source} |")
+        lines.append(
+            f"| ec2 | at launch: {name} | RunInstances, and through it Auto Scaling and node groups | {source} |"
+        )
     return "\n".join(lines)
 
 

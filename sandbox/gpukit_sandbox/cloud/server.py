@@ -24,7 +24,14 @@ from gpukit_sandbox.cloud.state import World
 
 READING_VERBS: Final = ("Describe", "List", "Get", "Head", "Lookup", "Search", "Filter", "BatchGet", "BatchCheck")
 SERVICES_WITH_IMAGES: Final = ("ec2", "eks", "autoscaling", "imagebuilder")
-_STATUS_TEXT: Final = {200: "OK", 201: "Created", 202: "Accepted", 204: "No Content", 206: "Partial Content", 400: "Bad Request"}
+_STATUS_TEXT: Final = {
+    200: "OK",
+    201: "Created",
+    202: "Accepted",
+    204: "No Content",
+    206: "Partial Content",
+    400: "Bad Request",
+}
 
 StartResponse = Callable[[str, list[tuple[str, str]]], Any]
 
@@ -53,7 +60,9 @@ class Cloud:
         headers = {name: value for name, value in headers.items() if name.lower() not in ("content-length", "status")}
         if environ.get("REQUEST_METHOD") != "HEAD":
             headers["Content-Length"] = str(len(content))
-        start_response(f"{status} {_STATUS_TEXT.get(status, 'Status')}", [(name, str(value)) for name, value in headers.items()])
+        start_response(
+            f"{status} {_STATUS_TEXT.get(status, 'Status')}", [(name, str(value)) for name, value in headers.items()]
+        )
         return [content]
 
     def answer(self, environ: dict[str, Any], body: bytes) -> tuple[int, dict[str, str], bytes]:
@@ -73,13 +82,17 @@ class Cloud:
         except AwsError as error:
             return self._refuse(call, environ, error)
         except NotImplementedError:
-            return self._refuse(call, environ, not_implemented(call.service, call.operation) if call else AwsError("NotImplemented", ""))
+            return self._refuse(
+                call, environ, not_implemented(call.service, call.operation) if call else AwsError("NotImplemented", "")
+            )
         except faults.ConnectionLost:
             raise
         except Exception as problem:
             traceback.print_exc(file=sys.stderr)
             name = call.action_name if call else environ.get("PATH_INFO", "")
-            return self._refuse(call, environ, AwsError("InternalError", f"the sandbox failed in {name}: {problem!r}", status=500))
+            return self._refuse(
+                call, environ, AwsError("InternalError", f"the sandbox failed in {name}: {problem!r}", status=500)
+            )
 
     def _answer_call(self, call: ApiCall) -> tuple[int, dict[str, str], bytes]:
         if call.service in SERVICES_WITH_IMAGES:
@@ -110,11 +123,18 @@ class Cloud:
             raise not_implemented(call.service, call.operation)
         return answer["status"], answer["headers"], content
 
-    def _refuse(self, call: ApiCall | None, environ: dict[str, Any], error: AwsError) -> tuple[int, dict[str, str], bytes]:
+    def _refuse(
+        self, call: ApiCall | None, environ: dict[str, Any], error: AwsError
+    ) -> tuple[int, dict[str, str], bytes]:
         if call is not None:
             protocol, service, model, request_id = call.protocol, call.service, call.model, call.request_id
         else:
-            protocol, service, model, request_id = _protocol_by_look(environ), "", None, "00000000-0000-0000-0000-000000000000"
+            protocol, service, model, request_id = (
+                _protocol_by_look(environ),
+                "",
+                None,
+                "00000000-0000-0000-0000-000000000000",
+            )
         return render_error(error, protocol=protocol, service=service, model=model, request_id=request_id)
 
 
@@ -125,12 +145,31 @@ def moto_has(service: str, operation: str) -> bool:
         return True
     responses = import_module(f"moto.{service.replace('-', '')}.responses") if service in _IN_MOTO else None
     method = camelcase_to_underscores(operation)
-    classes = [each for each in vars(responses).values() if isinstance(each, type) and issubclass(each, BaseResponse)] if responses else []
+    classes = (
+        [each for each in vars(responses).values() if isinstance(each, type) and issubclass(each, BaseResponse)]
+        if responses
+        else []
+    )
     return any(hasattr(each, method) for each in classes)
 
 
 _IN_MOTO: Final = frozenset(
-    {"ec2", "iam", "kms", "logs", "cloudwatch", "sns", "ssm", "ecr", "efs", "sts", "autoscaling", "eks", "fsx", "resourcegroupstaggingapi"}
+    {
+        "ec2",
+        "iam",
+        "kms",
+        "logs",
+        "cloudwatch",
+        "sns",
+        "ssm",
+        "ecr",
+        "efs",
+        "sts",
+        "autoscaling",
+        "eks",
+        "fsx",
+        "resourcegroupstaggingapi",
+    }
 )
 
 

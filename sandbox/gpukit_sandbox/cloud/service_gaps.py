@@ -15,7 +15,9 @@ from gpukit_sandbox.cloud.state import ACCOUNT_ID
 def _efs(call: ApiCall) -> Any:
     system = get_backend("efs")[ACCOUNT_ID][call.region].file_systems_by_id.get(call.params.get("FileSystemId", ""))
     if system is None:
-        raise AwsError("FileSystemNotFound", f"File system '{call.params.get('FileSystemId')}' does not exist.", status=404)
+        raise AwsError(
+            "FileSystemNotFound", f"File system '{call.params.get('FileSystemId')}' does not exist.", status=404
+        )
     return system
 
 
@@ -63,7 +65,9 @@ def delete_file_system_policy(call: ApiCall) -> dict[str, Any]:
 
 
 def _log_group(call: ApiCall) -> Any:
-    name = call.params.get("logGroupName") or str(call.params.get("resourceIdentifier", "")).split(":log-group:")[-1].removesuffix(":*")
+    name = call.params.get("logGroupName") or str(call.params.get("resourceIdentifier", "")).split(":log-group:")[
+        -1
+    ].removesuffix(":*")
     group = get_backend("logs")[ACCOUNT_ID][call.region].groups.get(name)
     if group is None:
         raise AwsError("ResourceNotFoundException", "The specified log group does not exist.")
@@ -88,7 +92,9 @@ def _oidc_provider(call: ApiCall) -> Any:
     for provider in get_backend("iam")[ACCOUNT_ID]["aws"].open_id_providers.values():
         if provider.arn == call.params.get("OpenIDConnectProviderArn"):
             return provider
-    raise AwsError("NoSuchEntity", f"OpenIDConnect Provider not found for arn {call.params.get('OpenIDConnectProviderArn')}")
+    raise AwsError(
+        "NoSuchEntity", f"OpenIDConnect Provider not found for arn {call.params.get('OpenIDConnectProviderArn')}"
+    )
 
 
 @action("iam", "AddClientIDToOpenIDConnectProvider")
@@ -113,12 +119,19 @@ def modify_instance_reservation(call: ApiCall) -> dict[str, Any]:
     """Change what a stopped instance asks of reservations."""
     instance = next((each for each in live_instances(call.region) if each.id == call.params.get("InstanceId")), None)
     if instance is None:
-        raise AwsError("InvalidInstanceID.NotFound", f"The instance ID '{call.params.get('InstanceId')}' does not exist")
+        raise AwsError(
+            "InvalidInstanceID.NotFound", f"The instance ID '{call.params.get('InstanceId')}' does not exist"
+        )
     if instance.state != "stopped":
-        raise AwsError("IncorrectInstanceState", f"The instance '{instance.id}' is not in a state from which its reservation settings can be changed.")
+        raise AwsError(
+            "IncorrectInstanceState",
+            f"The instance '{instance.id}' is not in a state from which its reservation settings can be changed.",
+        )
     specification = call.params.get("CapacityReservationSpecification") or {}
     instance.capacity_reservation_specification = specification
-    instance.capacity_reservation_id = (specification.get("CapacityReservationTarget") or {}).get("CapacityReservationId")
+    instance.capacity_reservation_id = (specification.get("CapacityReservationTarget") or {}).get(
+        "CapacityReservationId"
+    )
     return {"Return": True}
 
 
@@ -126,7 +139,14 @@ def modify_instance_reservation(call: ApiCall) -> dict[str, Any]:
 def started_instance_finds_its_place(call: ApiCall) -> None:
     """An instance that targets a reservation starts only if there is room in it, and an on-demand one only within capacity."""
     for each in live_instances(call.region):
-        if each.id in (call.params.get("InstanceIds") or []) and each.state == "stopped" and getattr(each, "capacity_reservation_id", None):
+        if (
+            each.id in (call.params.get("InstanceIds") or [])
+            and each.state == "stopped"
+            and getattr(each, "capacity_reservation_id", None)
+        ):
             record = find_reservation(call.world, call.region, each.capacity_reservation_id)
             if record["State"] != "active" or free_instances(call.region, record) < 1:
-                raise AwsError("ReservationCapacityExceeded", "The requested reservation does not have sufficient compatible and available capacity for this request.")
+                raise AwsError(
+                    "ReservationCapacityExceeded",
+                    "The requested reservation does not have sufficient compatible and available capacity for this request.",
+                )

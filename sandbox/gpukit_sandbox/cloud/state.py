@@ -34,7 +34,9 @@ class World:
 
     def regions_with(self, kind: str) -> list[str]:
         """Return the regions that hold a record of a kind."""
-        return sorted(key.split("/", 1)[0] for key, rows in self.tables.items() if rows and key.split("/", 1)[1] == kind)
+        return sorted(
+            key.split("/", 1)[0] for key, rows in self.tables.items() if rows and key.split("/", 1)[1] == kind
+        )
 
     def now(self) -> datetime:
         """Return the time as the records keep it: aware, UTC, whole seconds."""

@@ -34,8 +34,14 @@ def link_is_signed_and_fresh(call: ApiCall) -> None:
     lifetime = min(int(query.get("X-Amz-Expires", "0")), LONGEST_SECONDS)
     if datetime.now(UTC) > made + timedelta(seconds=lifetime):
         raise AwsError("ExpiredToken", "The security token included in the request is expired", status=403)
-    if not hmac.compare_digest(_signature(call.environ, query, _secret_of(_access_key(call))), query["X-Amz-Signature"]):
-        raise AwsError("SignatureDoesNotMatch", "The request signature we calculated does not match the signature you provided.", status=403)
+    if not hmac.compare_digest(
+        _signature(call.environ, query, _secret_of(_access_key(call))), query["X-Amz-Signature"]
+    ):
+        raise AwsError(
+            "SignatureDoesNotMatch",
+            "The request signature we calculated does not match the signature you provided.",
+            status=403,
+        )
 
 
 @action("sts", "GetCallerIdentity")
@@ -71,8 +77,14 @@ def _secret_of(access_key: str) -> str:
 
 def _signature(environ: dict[str, Any], query: dict[str, str], secret: str) -> str:
     signed = query.get("X-Amz-SignedHeaders", "").split(";")
-    headers = "".join(f"{name}:{' '.join(environ.get('HTTP_' + name.upper().replace('-', '_'), '').split())}\n" for name in signed)
-    pairs = sorted((quote(name, safe="-_.~"), quote(value, safe="-_.~")) for name, value in query.items() if name != "X-Amz-Signature")
+    headers = "".join(
+        f"{name}:{' '.join(environ.get('HTTP_' + name.upper().replace('-', '_'), '').split())}\n" for name in signed
+    )
+    pairs = sorted(
+        (quote(name, safe="-_.~"), quote(value, safe="-_.~"))
+        for name, value in query.items()
+        if name != "X-Amz-Signature"
+    )
     canonical = "\n".join(
         [
             environ.get("REQUEST_METHOD", "GET"),
@@ -84,7 +96,14 @@ def _signature(environ: dict[str, Any], query: dict[str, str], secret: str) -> s
         ]
     )
     _, day, region, service, end = query["X-Amz-Credential"].split("/")
-    text = "\n".join(["AWS4-HMAC-SHA256", query["X-Amz-Date"], f"{day}/{region}/{service}/{end}", hashlib.sha256(canonical.encode()).hexdigest()])
+    text = "\n".join(
+        [
+            "AWS4-HMAC-SHA256",
+            query["X-Amz-Date"],
+            f"{day}/{region}/{service}/{end}",
+            hashlib.sha256(canonical.encode()).hexdigest(),
+        ]
+    )
     key = f"AWS4{secret}".encode()
     for part in (day, region, service, end):
         key = hmac.new(key, part.encode(), hashlib.sha256).digest()

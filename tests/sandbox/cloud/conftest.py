@@ -35,7 +35,10 @@ class RunningCloud:
         environment = {**os.environ, "PYTHONPATH": f"{REPOSITORY}:{REPOSITORY / 'sandbox'}"}
         with (self.directory / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "gpukit_sandbox.cloud", "--state-dir", str(self.directory)], env=environment, stdout=log, stderr=log
+                [sys.executable, "-m", "gpukit_sandbox.cloud", "--state-dir", str(self.directory)],
+                env=environment,
+                stdout=log,
+                stderr=log,
             )
         while not record.exists():
             if self.process.poll() is not None or time.monotonic() - began > START_SECONDS:

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-CASES = [json.loads(line) for line in (Path(__file__).parent / "aws_cases.jsonl").read_text(encoding="utf-8").splitlines()]
+CASES = [
+    json.loads(line) for line in (Path(__file__).parent / "aws_cases.jsonl").read_text(encoding="utf-8").splitlines()
+]
 ACCOUNT = "111122223333"
 KMS_KEY_OF_CASES = "1234abcd-12ab-34cd-56ef-1234567890ab"
 
@@ -95,7 +97,12 @@ class CaseWorld:
             LocationType="availability-zone", Filters=[{"Name": "instance-type", "Values": ["p5.48xlarge"]}]
         )["InstanceTypeOfferings"]
         zones = {each["ZoneName"] for each in self.ec2.describe_availability_zones()["AvailabilityZones"]}
-        return self.subnet("10.0.4.0/24", min(zone for zone in zones - {each["Location"] for each in offered} if re.fullmatch(r"us-east-1[a-z]", zone)))
+        return self.subnet(
+            "10.0.4.0/24",
+            min(
+                zone for zone in zones - {each["Location"] for each in offered} if re.fullmatch(r"us-east-1[a-z]", zone)
+            ),
+        )
 
     def group(self, name: str, vpc: str | None = None) -> str:
         return self.ec2.create_security_group(GroupName=name, Description=name, VpcId=vpc or self["vpc"])["GroupId"]
@@ -114,7 +121,10 @@ class CaseWorld:
         ports = [(988, 988), (1018, 1023)]
         self.ec2.authorize_security_group_ingress(
             GroupId=group,
-            IpPermissions=[{"IpProtocol": "tcp", "FromPort": low, "ToPort": high, "UserIdGroupPairs": [{"GroupId": group}]} for low, high in ports],
+            IpPermissions=[
+                {"IpProtocol": "tcp", "FromPort": low, "ToPort": high, "UserIdGroupPairs": [{"GroupId": group}]}
+                for low, high in ports
+            ],
         )
         return group
 
@@ -126,7 +136,9 @@ class CaseWorld:
         return group
 
     def make_sg_default(self) -> str:
-        groups = self.ec2.describe_security_groups(Filters=[{"Name": "vpc-id", "Values": [self["vpc"]]}, {"Name": "group-name", "Values": ["default"]}])
+        groups = self.ec2.describe_security_groups(
+            Filters=[{"Name": "vpc-id", "Values": [self["vpc"]]}, {"Name": "group-name", "Values": ["default"]}]
+        )
         return groups["SecurityGroups"][0]["GroupId"]
 
     def make_ami_x86(self) -> str:
@@ -144,7 +156,13 @@ class CaseWorld:
         self.cloud.ask(
             "POST",
             "/reservations",
-            {"id": identifier, "instance_type": instance_type, "instances": count, "availability_zone": "us-east-1a", "capacity_block": block},
+            {
+                "id": identifier,
+                "instance_type": instance_type,
+                "instances": count,
+                "availability_zone": "us-east-1a",
+                "capacity_block": block,
+            },
         )
         return identifier
 
@@ -166,7 +184,10 @@ class CaseWorld:
     def make_policy_6000_nonspace_9000_total(self) -> str:
         resources = [f"arn:aws:s3:::data-{number:04d}/*" for number in range(400)]
         while True:
-            document = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:GetObject", "Resource": resources}]}
+            document = {
+                "Version": "2012-10-17",
+                "Statement": [{"Effect": "Allow", "Action": "s3:GetObject", "Resource": resources}],
+            }
             dense = json.dumps(document, separators=(",", ":"))
             if len(dense) <= 6_000:
                 break
@@ -178,7 +199,12 @@ class CaseWorld:
 
     def make_instance_protected(self) -> str:
         answer = self.ec2.run_instances(
-            ImageId=self["ami_x86"], InstanceType="t3.micro", MinCount=1, MaxCount=1, SubnetId=self["subnet_a"], DisableApiTermination=True
+            ImageId=self["ami_x86"],
+            InstanceType="t3.micro",
+            MinCount=1,
+            MaxCount=1,
+            SubnetId=self["subnet_a"],
+            DisableApiTermination=True,
         )
         return answer["Instances"][0]["InstanceId"]
 
@@ -211,7 +237,10 @@ class CaseWorld:
         )["FileSystem"]["FileSystemId"]
 
     def role(self, name: str, service: str) -> None:
-        trust = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}]}
+        trust = {
+            "Version": "2012-10-17",
+            "Statement": [{"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}],
+        }
         self.iam.create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps(trust))
 
     def cluster_roles(self) -> None:
@@ -263,13 +292,22 @@ class CaseWorld:
     def instance_in_group(self) -> None:
         self.ec2.create_placement_group(GroupName="gpu-pg", Strategy="cluster")
         self.ec2.run_instances(
-            ImageId=self["ami_x86"], InstanceType="g5.8xlarge", MinCount=1, MaxCount=1, SubnetId=self["subnet_a"], Placement={"GroupName": "gpu-pg"}
+            ImageId=self["ami_x86"],
+            InstanceType="g5.8xlarge",
+            MinCount=1,
+            MaxCount=1,
+            SubnetId=self["subnet_a"],
+            Placement={"GroupName": "gpu-pg"},
         )
 
     def reservation_in_group(self) -> None:
         group = self.ec2.create_placement_group(GroupName="gpu-pg", Strategy="cluster")["PlacementGroup"]
         self.ec2.create_capacity_reservation(
-            InstanceType="g5.8xlarge", InstancePlatform="Linux/UNIX", AvailabilityZone="us-east-1a", InstanceCount=1, PlacementGroupArn=group["GroupArn"]
+            InstanceType="g5.8xlarge",
+            InstancePlatform="Linux/UNIX",
+            AvailabilityZone="us-east-1a",
+            InstanceCount=1,
+            PlacementGroupArn=group["GroupArn"],
         )
 
     def dual_stack(self) -> None:
@@ -286,7 +324,9 @@ class CaseWorld:
         self.iam.add_role_to_instance_profile(InstanceProfileName="gpu-nodes", RoleName="first")
 
     def policy_with_five_versions(self) -> None:
-        document = json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}]})
+        document = json.dumps(
+            {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}]}
+        )
         policy = self.iam.create_policy(PolicyName="data", PolicyDocument=document)["Policy"]["Arn"]
         for _ in range(4):
             self.iam.create_policy_version(PolicyArn=policy, PolicyDocument=document)
@@ -332,15 +372,33 @@ PHRASES: list[tuple[str, Callable[[CaseWorld], Any]]] = [
     ("cluster_role and node_role are valid roles", CaseWorld.cluster_roles),
     ("VPC and subnets are dual-stack", CaseWorld.dual_stack),
     ("cluster ml (Kubernetes 1.33, authentication mode API) is ACTIVE", CaseWorld.cluster),
-    ("the log group exists", lambda world: world.cloud.client("logs").create_log_group(logGroupName="/aws/eks/ml/cluster")),
+    (
+        "the log group exists",
+        lambda world: world.cloud.client("logs").create_log_group(logGroupName="/aws/eks/ml/cluster"),
+    ),
     ("the template of case ec2-lt-08 exists", CaseWorld.template_two_group_places),
-    ("launch template arm-on-x86", lambda world: world.template("arm-on-x86", InstanceType="g5g.xlarge", ImageId=world["ami_x86"])),
-    ("placement group gpu-pg exists", lambda world: world.ec2.create_placement_group(GroupName="gpu-pg", Strategy="cluster")),
+    (
+        "launch template arm-on-x86",
+        lambda world: world.template("arm-on-x86", InstanceType="g5g.xlarge", ImageId=world["ami_x86"]),
+    ),
+    (
+        "placement group gpu-pg exists",
+        lambda world: world.ec2.create_placement_group(GroupName="gpu-pg", Strategy="cluster"),
+    ),
     ("one instance of gpu-pg is running", CaseWorld.instance_in_group),
     ("one active Capacity Reservation was created with its ARN", CaseWorld.reservation_in_group),
-    ("gpu-pg has strategy cluster", lambda world: world.ec2.create_placement_group(GroupName="gpu-pg", Strategy="cluster")),
-    ("spread-pg has strategy spread", lambda world: world.ec2.create_placement_group(GroupName="spread-pg", Strategy="spread")),
-    ("repository train/base exists", lambda world: world.cloud.client("ecr").create_repository(repositoryName="train/base")),
+    (
+        "gpu-pg has strategy cluster",
+        lambda world: world.ec2.create_placement_group(GroupName="gpu-pg", Strategy="cluster"),
+    ),
+    (
+        "spread-pg has strategy spread",
+        lambda world: world.ec2.create_placement_group(GroupName="spread-pg", Strategy="spread"),
+    ),
+    (
+        "repository train/base exists",
+        lambda world: world.cloud.client("ecr").create_repository(repositoryName="train/base"),
+    ),
     ("efs has a mount target", CaseWorld.mount_target),
     ("role admins", lambda world: world.role("admins", "ec2.amazonaws.com")),
     ("has a STANDARD entry", CaseWorld.entry),
@@ -350,7 +408,11 @@ PHRASES: list[tuple[str, Callable[[CaseWorld], Any]]] = [
     ("gpu-nodes v1 sets InstanceType g5.8xlarge", lambda world: world.template("gpu-nodes", InstanceType="g5.8xlarge")),
     (
         "gpu-nodes v1 sets InstanceType p5.48xlarge and SubnetId",
-        lambda world: world.template("gpu-nodes", InstanceType="p5.48xlarge", NetworkInterfaces=[{"DeviceIndex": 0, "SubnetId": world["subnet_a"]}]),
+        lambda world: world.template(
+            "gpu-nodes",
+            InstanceType="p5.48xlarge",
+            NetworkInterfaces=[{"DeviceIndex": 0, "SubnetId": world["subnet_a"]}],
+        ),
     ),
     ("gpu-nodes v1 sets ImageId to a custom AMI", lambda world: world.template("gpu-nodes", ImageId=world["ami_x86"])),
     ("template cb-no-market v1", CaseWorld.template_block_without_market),
@@ -360,16 +422,34 @@ PHRASES: list[tuple[str, Callable[[CaseWorld], Any]]] = [
     ("policy data has 5 versions", CaseWorld.policy_with_five_versions),
     ("the instance profile exist", CaseWorld.image_builder_profile),
     ("the AMI is available to the account", CaseWorld.image_of_case),
-    ("the key is PendingDeletion", lambda world: world.cloud.client("kms").schedule_key_deletion(KeyId=world["kms_key"], PendingWindowInDays=7)),
-    ("the On-Demand P quota (L-417A185B) is 192 vCPU", lambda world: world.cloud.ask("POST", "/quotas", {"code": "L-417A185B", "value": 192})),
-    ("the zone has no p5 capacity", lambda world: world.faults(capacity=[{"instance_type": "p5.48xlarge", "zone": "us-east-1a", "available": 0}])),
-    ("the token bucket of the account is empty", lambda world: world.faults(throttle=[{"action": "ec2:*", "per_second": 0}])),
+    (
+        "the key is PendingDeletion",
+        lambda world: world.cloud.client("kms").schedule_key_deletion(KeyId=world["kms_key"], PendingWindowInDays=7),
+    ),
+    (
+        "the On-Demand P quota (L-417A185B) is 192 vCPU",
+        lambda world: world.cloud.ask("POST", "/quotas", {"code": "L-417A185B", "value": 192}),
+    ),
+    (
+        "the zone has no p5 capacity",
+        lambda world: world.faults(capacity=[{"instance_type": "p5.48xlarge", "zone": "us-east-1a", "available": 0}]),
+    ),
+    (
+        "the token bucket of the account is empty",
+        lambda world: world.faults(throttle=[{"action": "ec2:*", "per_second": 0}]),
+    ),
     ("the account is over IAM's rate", lambda world: world.faults(throttle=[{"action": "iam:*", "per_second": 0}])),
-    ("the rate of EC2 calls on the account's behalf", lambda world: world.faults(throttle=[{"action": "imagebuilder:*", "per_second": 0}])),
+    (
+        "the rate of EC2 calls on the account's behalf",
+        lambda world: world.faults(throttle=[{"action": "imagebuilder:*", "per_second": 0}]),
+    ),
     ("owns gpu-checkpoints-03 in us-west-2", lambda world: world.bucket("gpu-checkpoints-03", "us-west-2")),
     ("owns gpu-checkpoints-04 in us-east-1", lambda world: world.bucket("gpu-checkpoints-04", "us-east-1")),
     ("the bucket exists", lambda world: world.bucket("gpu-checkpoints-04", "us-east-1")),
     ("sg_a already has this rule", CaseWorld.self_rule),
-    ("a network interface exists in subnet_a", lambda world: world.ec2.create_network_interface(SubnetId=world["subnet_a"])),
+    (
+        "a network interface exists in subnet_a",
+        lambda world: world.ec2.create_network_interface(SubnetId=world["subnet_a"]),
+    ),
     ("a rule of sg_c in the same VPC has sg_a as its source", CaseWorld.group_that_names_sg_a),
 ]

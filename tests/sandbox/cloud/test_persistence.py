@@ -14,7 +14,12 @@ from gpukit_sandbox.cloud.persistence import SAVE_AFTER_SECONDS
 # each test runs whole processes
 pytestmark = pytest.mark.slow
 
-TRUST = json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": {"Service": "eks.amazonaws.com"}, "Action": "sts:AssumeRole"}]})
+TRUST = json.dumps(
+    {
+        "Version": "2012-10-17",
+        "Statement": [{"Effect": "Allow", "Principal": {"Service": "eks.amazonaws.com"}, "Action": "sts:AssumeRole"}],
+    }
+)
 
 
 def build_a_bit_of_everything(cloud: Any) -> dict[str, Any]:
@@ -22,10 +27,14 @@ def build_a_bit_of_everything(cloud: Any) -> dict[str, Any]:
     ec2 = cloud.client("ec2")
     vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
     subnets = [
-        ec2.create_subnet(VpcId=vpc, CidrBlock=f"10.0.{number}.0/24", AvailabilityZone=f"us-east-1{zone}")["Subnet"]["SubnetId"]
+        ec2.create_subnet(VpcId=vpc, CidrBlock=f"10.0.{number}.0/24", AvailabilityZone=f"us-east-1{zone}")["Subnet"][
+            "SubnetId"
+        ]
         for number, zone in enumerate("ab")
     ]
-    image = ec2.describe_images(Owners=["amazon"], Filters=[{"Name": "name", "Values": ["*x86_64-nvidia-1.34*"]}])["Images"][0]["ImageId"]
+    image = ec2.describe_images(Owners=["amazon"], Filters=[{"Name": "name", "Values": ["*x86_64-nvidia-1.34*"]}])[
+        "Images"
+    ][0]["ImageId"]
     ec2.run_instances(ImageId=image, InstanceType="g5.xlarge", MinCount=1, MaxCount=1, SubnetId=subnets[0])
     ec2.create_placement_group(GroupName="gpu", Strategy="cluster")
     cloud.client("iam").create_role(RoleName="control", AssumeRolePolicyDocument=TRUST)
@@ -41,14 +50,31 @@ def build_a_bit_of_everything(cloud: Any) -> dict[str, Any]:
     cloud.client("efs").create_file_system(CreationToken="home")
     cloud.client("budgets").create_budget(
         AccountId="111122223333",
-        Budget={"BudgetName": "gpu", "BudgetType": "COST", "TimeUnit": "MONTHLY", "BudgetLimit": {"Amount": "100", "Unit": "USD"}},
+        Budget={
+            "BudgetName": "gpu",
+            "BudgetType": "COST",
+            "TimeUnit": "MONTHLY",
+            "BudgetLimit": {"Amount": "100", "Unit": "USD"},
+        },
     )
     cloud.client("cloudwatch").put_metric_alarm(
-        AlarmName="idle", Namespace="GPU", MetricName="Use", Statistic="Average", Period=300, EvaluationPeriods=3, Threshold=5, ComparisonOperator="LessThanThreshold"
+        AlarmName="idle",
+        Namespace="GPU",
+        MetricName="Use",
+        Statistic="Average",
+        Period=300,
+        EvaluationPeriods=3,
+        Threshold=5,
+        ComparisonOperator="LessThanThreshold",
     )
-    cloud.client("eks").create_cluster(name="ml", roleArn="arn:aws:iam::111122223333:role/control", resourcesVpcConfig={"subnetIds": subnets})
+    cloud.client("eks").create_cluster(
+        name="ml", roleArn="arn:aws:iam::111122223333:role/control", resourcesVpcConfig={"subnetIds": subnets}
+    )
     cloud.client("fsx").create_file_system(
-        FileSystemType="LUSTRE", StorageCapacity=1_200, SubnetIds=subnets[:1], LustreConfiguration={"DeploymentType": "SCRATCH_2"}
+        FileSystemType="LUSTRE",
+        StorageCapacity=1_200,
+        SubnetIds=subnets[:1],
+        LustreConfiguration={"DeploymentType": "SCRATCH_2"},
     )
     return {"vpc": vpc, "key": key}
 
@@ -66,9 +92,13 @@ def look(cloud: Any, made: dict[str, Any]) -> dict[str, Any]:
         "log groups": [each["logGroupName"] for each in cloud.client("logs").describe_log_groups()["logGroups"]],
         "parameter": cloud.client("ssm").get_parameter(Name="/gpukit/zone")["Parameter"]["Value"],
         "topics": cloud.client("sns").list_topics()["Topics"],
-        "repositories": [each["repositoryName"] for each in cloud.client("ecr").describe_repositories()["repositories"]],
+        "repositories": [
+            each["repositoryName"] for each in cloud.client("ecr").describe_repositories()["repositories"]
+        ],
         "efs": [each["FileSystemId"] for each in cloud.client("efs").describe_file_systems()["FileSystems"]],
-        "budgets": [each["BudgetName"] for each in cloud.client("budgets").describe_budgets(AccountId="111122223333")["Budgets"]],
+        "budgets": [
+            each["BudgetName"] for each in cloud.client("budgets").describe_budgets(AccountId="111122223333")["Budgets"]
+        ],
         "alarms": [each["AlarmName"] for each in cloud.client("cloudwatch").describe_alarms()["MetricAlarms"]],
         "cluster": cloud.client("eks").describe_cluster(name="ml")["cluster"]["endpoint"],
         "fsx": [each["FileSystemId"] for each in cloud.client("fsx").describe_file_systems()["FileSystems"]],
@@ -76,7 +106,9 @@ def look(cloud: Any, made: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("sign", [pytest.param(signal.SIGTERM, id="asked-to-end"), pytest.param(signal.SIGKILL, id="killed")])
+@pytest.mark.parametrize(
+    "sign", [pytest.param(signal.SIGTERM, id="asked-to-end"), pytest.param(signal.SIGKILL, id="killed")]
+)
 def test_world_is_the_same_after_a_restart(own_cloud: Callable[[], Any], sign: int) -> None:
     cloud = own_cloud()
     cloud.start()

@@ -21,7 +21,10 @@ class Cluster:
         self.subnet = self.make_subnet("10.0.0.0/20", "us-east-1a")
         self.other_subnet = self.make_subnet("10.0.16.0/20", "us-east-1b")
         for name, service in (("control", "eks.amazonaws.com"), ("node", "ec2.amazonaws.com")):
-            trust = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}]}
+            trust = {
+                "Version": "2012-10-17",
+                "Statement": [{"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}],
+            }
             self.iam.create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps(trust))
         self.eks.create_cluster(
             name="ml",
@@ -39,12 +42,23 @@ class Cluster:
         self.cloud.ask(
             "POST",
             "/reservations",
-            {"id": identifier, "instance_type": instance_type, "instances": count, "availability_zone": "us-east-1a", "capacity_block": True},
+            {
+                "id": identifier,
+                "instance_type": instance_type,
+                "instances": count,
+                "availability_zone": "us-east-1a",
+                "capacity_block": True,
+            },
         )
 
     def make_template(self, reservation: str, cards: int = 16, instance_type: str = "p5en.48xlarge") -> str:
         interfaces = [
-            {"NetworkCardIndex": card, "DeviceIndex": 1 if card else 0, "InterfaceType": "efa-only" if card else "interface"} for card in range(cards)
+            {
+                "NetworkCardIndex": card,
+                "DeviceIndex": 1 if card else 0,
+                "InterfaceType": "efa-only" if card else "interface",
+            }
+            for card in range(cards)
         ]
         return self.ec2.create_launch_template(
             LaunchTemplateName=f"gpu-{reservation}",
@@ -52,8 +66,12 @@ class Cluster:
                 "InstanceType": instance_type,
                 "NetworkInterfaces": interfaces,
                 "InstanceMarketOptions": {"MarketType": "capacity-block"},
-                "CapacityReservationSpecification": {"CapacityReservationTarget": {"CapacityReservationId": reservation}},
-                "BlockDeviceMappings": [{"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 400, "VolumeType": "gp3", "Encrypted": True}}],
+                "CapacityReservationSpecification": {
+                    "CapacityReservationTarget": {"CapacityReservationId": reservation}
+                },
+                "BlockDeviceMappings": [
+                    {"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 400, "VolumeType": "gp3", "Encrypted": True}}
+                ],
             },
         )["LaunchTemplate"]["LaunchTemplateId"]
 
@@ -94,7 +112,10 @@ def test_two_blocks_of_64_come_up_in_seconds_and_go_down_in_order(cluster: Clust
     # 128 nodes of 16 interfaces, and the two of the control plane.
     assert standing["network-interfaces"] == 128 * 16 + 2
     # Only the primary interfaces and the control plane's take addresses.
-    assert cluster.ec2.describe_subnets(SubnetIds=[cluster.subnet])["Subnets"][0]["AvailableIpAddressCount"] == 4_091 - 128 - 1
+    assert (
+        cluster.ec2.describe_subnets(SubnetIds=[cluster.subnet])["Subnets"][0]["AvailableIpAddressCount"]
+        == 4_091 - 128 - 1
+    )
     blocks = cluster.ec2.describe_capacity_reservations(CapacityReservationIds=list(BLOCKS))["CapacityReservations"]
     assert [each["AvailableInstanceCount"] for each in blocks] == [0, 0]
 
@@ -137,7 +158,14 @@ def test_scheduled_block_launches_nothing_before_it_opens(cluster: Cluster) -> N
     cluster.cloud.ask(
         "POST",
         "/reservations",
-        {"id": BLOCKS[0], "instance_type": "p5en.48xlarge", "instances": 4, "availability_zone": "us-east-1a", "capacity_block": True, "starts": "2099-01-01"},
+        {
+            "id": BLOCKS[0],
+            "instance_type": "p5en.48xlarge",
+            "instances": 4,
+            "availability_zone": "us-east-1a",
+            "capacity_block": True,
+            "starts": "2099-01-01",
+        },
     )
     template = cluster.make_template(BLOCKS[0])
 
@@ -159,23 +187,40 @@ def test_scaling_down_gives_the_places_of_a_block_back(cluster: Cluster) -> None
     cluster.seed_block(BLOCKS[0], count=4)
     cluster.make_nodegroup("train", cluster.make_template(BLOCKS[0]), 4)
 
-    cluster.eks.update_nodegroup_config(clusterName="ml", nodegroupName="train", scalingConfig={"minSize": 0, "maxSize": 4, "desiredSize": 1})
+    cluster.eks.update_nodegroup_config(
+        clusterName="ml", nodegroupName="train", scalingConfig={"minSize": 0, "maxSize": 4, "desiredSize": 1}
+    )
 
     block = cluster.ec2.describe_capacity_reservations(CapacityReservationIds=[BLOCKS[0]])["CapacityReservations"][0]
     assert block["AvailableInstanceCount"] == 3
 
 
 @pytest.mark.parametrize(
-    ("strategy", "outcome"), [pytest.param("DEFAULT", "Failed", id="surge-does-not-fit"), pytest.param("MINIMAL", "Successful", id="old-ones-go-first")]
+    ("strategy", "outcome"),
+    [
+        pytest.param("DEFAULT", "Failed", id="surge-does-not-fit"),
+        pytest.param("MINIMAL", "Successful", id="old-ones-go-first"),
+    ],
 )
 def test_update_of_a_full_block_needs_the_minimal_strategy(cluster: Cluster, strategy: str, outcome: str) -> None:
     cluster.seed_block(BLOCKS[0], count=2)
     template = cluster.make_template(BLOCKS[0])
     cluster.make_nodegroup("train", template, 2, updateConfig={"maxUnavailable": 1, "updateStrategy": strategy})
-    cluster.ec2.create_launch_template_version(LaunchTemplateId=template, SourceVersion="1", LaunchTemplateData={"EbsOptimized": True})
+    cluster.ec2.create_launch_template_version(
+        LaunchTemplateId=template, SourceVersion="1", LaunchTemplateData={"EbsOptimized": True}
+    )
 
-    update = cluster.eks.update_nodegroup_version(clusterName="ml", nodegroupName="train", launchTemplate={"id": template, "version": "2"})["update"]
+    update = cluster.eks.update_nodegroup_version(
+        clusterName="ml", nodegroupName="train", launchTemplate={"id": template, "version": "2"}
+    )["update"]
 
     done = cluster.eks.describe_update(name="ml", nodegroupName="train", updateId=update["id"])["update"]
     assert done["status"] == outcome
-    assert len(cluster.ec2.describe_instances(Filters=[{"Name": "instance-state-name", "Values": ["running"]}])["Reservations"][0]["Instances"]) >= 1
+    assert (
+        len(
+            cluster.ec2.describe_instances(Filters=[{"Name": "instance-state-name", "Values": ["running"]}])[
+                "Reservations"
+            ][0]["Instances"]
+        )
+        >= 1
+    )

@@ -48,10 +48,17 @@ class Double:
     def urn(token: str, name: str) -> str:
         return f"urn:pulumi:test::test::{token}::{name}"
 
-    def check(self, token: str, name: str, news: Properties, olds: Properties | None = None) -> tuple[Properties, dict[str, str]]:
+    def check(
+        self, token: str, name: str, news: Properties, olds: Properties | None = None
+    ) -> tuple[Properties, dict[str, str]]:
         answer = self.provider.Check(
             provider_pb2.CheckRequest(
-                urn=self.urn(token, name), type=token, name=name, olds=to_struct(olds or {}), news=to_struct(news), randomSeed=name.encode()
+                urn=self.urn(token, name),
+                type=token,
+                name=name,
+                olds=to_struct(olds or {}),
+                news=to_struct(news),
+                randomSeed=name.encode(),
             ),
             Context(),
         )
@@ -60,30 +67,51 @@ class Double:
     def diff(self, token: str, name: str, resource_id: str, state: Properties, old: Properties, new: Properties) -> Any:
         return self.provider.Diff(
             provider_pb2.DiffRequest(
-                id=resource_id, urn=self.urn(token, name), type=token, olds=to_struct(state), old_inputs=to_struct(old), news=to_struct(new)
+                id=resource_id,
+                urn=self.urn(token, name),
+                type=token,
+                olds=to_struct(state),
+                old_inputs=to_struct(old),
+                news=to_struct(new),
             ),
             Context(),
         )
 
     def create(self, token: str, name: str, inputs: Properties, *, preview: bool = False) -> tuple[str, Properties]:
         answer = self.provider.Create(
-            provider_pb2.CreateRequest(urn=self.urn(token, name), type=token, name=name, properties=to_struct(inputs), preview=preview), Context()
+            provider_pb2.CreateRequest(
+                urn=self.urn(token, name), type=token, name=name, properties=to_struct(inputs), preview=preview
+            ),
+            Context(),
         )
         return answer.id, from_struct(answer.properties)
 
-    def read(self, token: str, name: str, resource_id: str, state: Properties, inputs: Properties) -> tuple[str, Properties, Properties]:
+    def read(
+        self, token: str, name: str, resource_id: str, state: Properties, inputs: Properties
+    ) -> tuple[str, Properties, Properties]:
         answer = self.provider.Read(
             provider_pb2.ReadRequest(
-                id=resource_id, urn=self.urn(token, name), type=token, properties=to_struct(state), inputs=to_struct(inputs)
+                id=resource_id,
+                urn=self.urn(token, name),
+                type=token,
+                properties=to_struct(state),
+                inputs=to_struct(inputs),
             ),
             Context(),
         )
         return answer.id, from_struct(answer.properties), from_struct(answer.inputs)
 
-    def update(self, token: str, name: str, resource_id: str, state: Properties, old: Properties, new: Properties) -> Properties:
+    def update(
+        self, token: str, name: str, resource_id: str, state: Properties, old: Properties, new: Properties
+    ) -> Properties:
         answer = self.provider.Update(
             provider_pb2.UpdateRequest(
-                id=resource_id, urn=self.urn(token, name), type=token, olds=to_struct(state), old_inputs=to_struct(old), news=to_struct(new)
+                id=resource_id,
+                urn=self.urn(token, name),
+                type=token,
+                olds=to_struct(state),
+                old_inputs=to_struct(old),
+                news=to_struct(new),
             ),
             Context(),
         )
@@ -92,7 +120,11 @@ class Double:
     def delete(self, token: str, name: str, resource_id: str, state: Properties, inputs: Properties) -> None:
         self.provider.Delete(
             provider_pb2.DeleteRequest(
-                id=resource_id, urn=self.urn(token, name), type=token, properties=to_struct(state), old_inputs=to_struct(inputs)
+                id=resource_id,
+                urn=self.urn(token, name),
+                type=token,
+                properties=to_struct(state),
+                old_inputs=to_struct(inputs),
             ),
             Context(),
         )

@@ -16,10 +16,15 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The endpoint of a server of the sandbox's cloud."""
     folder = tmp_path_factory.mktemp("cloud")
     part = processes.start_part(
-        "cloud", [sys.executable, "-m", "gpukit_sandbox.cloud", "--state-dir", str(folder)], log=folder / "log", environment=os.environ
+        "cloud",
+        [sys.executable, "-m", "gpukit_sandbox.cloud", "--state-dir", str(folder)],
+        log=folder / "log",
+        environment=os.environ,
     )
     try:
-        processes.wait_until_ready(part, lambda: bool(read_json(folder / "cloud.json").get("endpoint")), timeout_seconds=60)
+        processes.wait_until_ready(
+            part, lambda: bool(read_json(folder / "cloud.json").get("endpoint")), timeout_seconds=60
+        )
         yield str(read_json(folder / "cloud.json")["endpoint"])
     finally:
         processes.end_part(part)

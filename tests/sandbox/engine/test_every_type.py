@@ -24,7 +24,9 @@ def trust(service: str) -> str:
 
 
 def allow(action: str, resource: str = "*") -> str:
-    return json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": action, "Resource": resource}]})
+    return json.dumps(
+        {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": action, "Resource": resource}]}
+    )
 
 
 @dataclass
@@ -242,7 +244,9 @@ def _made(standing: dict[str, Made], key: str) -> Made:
     return standing[key]
 
 
-each = pytest.mark.parametrize("key", [pytest.param(item.key, id=f"{item.key}-{item.token.split(':')[-1]}") for item in CASES])
+each = pytest.mark.parametrize(
+    "key", [pytest.param(item.key, id=f"{item.key}-{item.token.split(':')[-1]}") for item in CASES]
+)
 
 
 def test_every_modelled_type_has_a_case() -> None:
@@ -270,11 +274,34 @@ def test_the_same_inputs_are_no_change(double: Double, standing: dict[str, Made]
 
 
 @each
-def test_an_import_gives_inputs_that_the_program_would_state(double: Double, standing: dict[str, Made], key: str) -> None:
+def test_an_import_gives_inputs_that_the_program_would_state(
+    double: Double, standing: dict[str, Made], key: str
+) -> None:
     made = _made(standing, key)
     resource = resource_for(made.token)
     assert resource is not None
-    _id, _state, inputs = double.read(made.token, key, made.id, {k: v for k, v in made.state.items() if k in ("fileSystemId", "clusterName", "vpcId", "volumeId", "instanceId", "deviceName", "rule", "targetId", "eventBusName")}, {})
+    _id, _state, inputs = double.read(
+        made.token,
+        key,
+        made.id,
+        {
+            k: v
+            for k, v in made.state.items()
+            if k
+            in (
+                "fileSystemId",
+                "clusterName",
+                "vpcId",
+                "volumeId",
+                "instanceId",
+                "deviceName",
+                "rule",
+                "targetId",
+                "eventBusName",
+            )
+        },
+        {},
+    )
 
     _checked, failures = double.check(made.token, key, {k: v for k, v in inputs.items() if not k.startswith("__")})
     assert not {k: v for k, v in failures.items() if "unexpected" in v}

@@ -10,16 +10,26 @@ NOTICE = "warning: using pulumi-resource-aws from $PATH at /x/bin/pulumi-resourc
     ("said", "shown"),
     [
         pytest.param([NOTICE], [], id="bare"),
-        pytest.param(["    pulumi:pulumi:Stack a-b  " + NOTICE, " +  aws:ec2:Vpc net create \n"], [" +  aws:ec2:Vpc net create \n"], id="among-steps"),
         pytest.param(
-            ["Diagnostics:\n", "  pulumi:pulumi:Stack (a-b):\n", "    " + NOTICE, "\n", "Resources:\n"], ["Resources:\n"], id="empty-diagnostics-go"
+            ["    pulumi:pulumi:Stack a-b  " + NOTICE, " +  aws:ec2:Vpc net create \n"],
+            [" +  aws:ec2:Vpc net create \n"],
+            id="among-steps",
+        ),
+        pytest.param(
+            ["Diagnostics:\n", "  pulumi:pulumi:Stack (a-b):\n", "    " + NOTICE, "\n", "Resources:\n"],
+            ["Resources:\n"],
+            id="empty-diagnostics-go",
         ),
         pytest.param(
             ["Diagnostics:\n", "  pulumi:pulumi:Stack (a-b):\n", "    " + NOTICE, "    warning: GK7004\n", "\n"],
             ["Diagnostics:\n", "  pulumi:pulumi:Stack (a-b):\n", "    warning: GK7004\n", "\n"],
             id="other-warnings-stay",
         ),
-        pytest.param([" +  pulumi:pulumi:Stack a-b create " + NOTICE], [" +  pulumi:pulumi:Stack a-b create\n"], id="the-step-stays"),
+        pytest.param(
+            [" +  pulumi:pulumi:Stack a-b create " + NOTICE],
+            [" +  pulumi:pulumi:Stack a-b create\n"],
+            id="the-step-stays",
+        ),
     ],
 )
 def test_quieter(said: list[str], shown: list[str]) -> None:

@@ -32,7 +32,10 @@ def test_a_part_runs_until_it_is_ended(log: Path) -> None:
 
 
 def test_one_that_ignores_the_polite_word_is_ended_all_the_same(log: Path) -> None:
-    part = start(log, "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('here', flush=True); time.sleep(60)")
+    part = start(
+        log,
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('here', flush=True); time.sleep(60)",
+    )
     processes.wait_until_ready(part, lambda: "here" in log.read_text(), timeout_seconds=20)
     processes.end_part(part, patience_seconds=0.3)
 

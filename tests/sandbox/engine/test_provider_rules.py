@@ -6,14 +6,24 @@ from gpukit_sandbox.provider.clients import require_loopback
 from gpukit_sandbox.provider.sdk_types import misfits, resource_type
 
 
-@pytest.mark.parametrize("endpoint", ["http://127.0.0.1:5000", "http://localhost:5000", "http://[::1]:5000", "http://127.9.9.9"])
+@pytest.mark.parametrize(
+    "endpoint", ["http://127.0.0.1:5000", "http://localhost:5000", "http://[::1]:5000", "http://127.9.9.9"]
+)
 def test_this_machine_is_accepted(endpoint: str) -> None:
     assert endpoint == require_loopback(endpoint)
 
 
 @pytest.mark.parametrize(
     "endpoint",
-    ["", "127.0.0.1:5000", "https://ec2.us-east-1.amazonaws.com", "http://10.0.0.1:5000", "http://127.0.0.1.example.com", "http://localhost.example.com", "http://0.0.0.0:5000"],
+    [
+        "",
+        "127.0.0.1:5000",
+        "https://ec2.us-east-1.amazonaws.com",
+        "http://10.0.0.1:5000",
+        "http://127.0.0.1.example.com",
+        "http://localhost.example.com",
+        "http://0.0.0.0:5000",
+    ],
 )
 def test_any_other_endpoint_is_refused(endpoint: str) -> None:
     with pytest.raises(SandboxError, match="AWS_ENDPOINT_URL"):
@@ -26,8 +36,15 @@ def test_any_other_endpoint_is_refused(endpoint: str) -> None:
         pytest.param("aws:ec2/vpc:Vpc", {"cidrBlock": "x"}, [], id="fine"),
         pytest.param("aws:ec2/vpc:Vpc", {"cidrBlok": "x"}, ["cidrBlok"], id="top"),
         pytest.param("aws:ec2/vpc:Vpc", {"cidr_block": "x"}, ["cidr_block"], id="python-spelling"),
-        pytest.param("aws:ec2/launchTemplate:LaunchTemplate", {"networkInterfaces": [{"deviceIndex": 0}, {"deviceindex": 1}]}, ["networkInterfaces[1].deviceindex"], id="inside-a-list"),
-        pytest.param("aws:eks/cluster:Cluster", {"vpcConfig": {"subnets": []}}, ["vpcConfig.subnets"], id="inside-a-block"),
+        pytest.param(
+            "aws:ec2/launchTemplate:LaunchTemplate",
+            {"networkInterfaces": [{"deviceIndex": 0}, {"deviceindex": 1}]},
+            ["networkInterfaces[1].deviceindex"],
+            id="inside-a-list",
+        ),
+        pytest.param(
+            "aws:eks/cluster:Cluster", {"vpcConfig": {"subnets": []}}, ["vpcConfig.subnets"], id="inside-a-block"
+        ),
         pytest.param("aws:ec2/vpc:Vpc", {"tags": {"any": "thing"}}, [], id="keys-of-a-map-are-free"),
     ],
 )

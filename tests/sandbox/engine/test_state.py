@@ -68,7 +68,9 @@ def test_the_lock_of_a_killed_engine_goes_and_that_of_a_living_one_stays(
     engine = subprocess.Popen(["/bin/sh", "-c", "exec -a pulumi sleep 30"], executable="/bin/bash")
     try:
         deadline = time.monotonic() + 10
-        while not Path(f"/proc/{engine.pid}/cmdline").read_bytes().startswith(b"pulumi") and time.monotonic() < deadline:
+        while (
+            not Path(f"/proc/{engine.pid}/cmdline").read_bytes().startswith(b"pulumi") and time.monotonic() < deadline
+        ):
             time.sleep(0.02)
         write_json(locks / "dead" / "1.json", {"pid": os.getpid()})
         write_json(locks / "alive" / "1.json", {"pid": engine.pid})

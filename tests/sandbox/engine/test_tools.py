@@ -121,7 +121,9 @@ def test_an_interrupted_build_leaves_no_half_binary(bare: Path, tmp_path: Path) 
 def test_two_at_once_build_once(bare: Path) -> None:
     runs = fake_go(bare, body="sleep 0.5")
     found: list[Path] = []
-    threads = [threading.Thread(target=lambda: found.append(tools.find_tool("pulumi", lambda _line: None))) for _ in range(2)]
+    threads = [
+        threading.Thread(target=lambda: found.append(tools.find_tool("pulumi", lambda _line: None))) for _ in range(2)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -11,7 +11,9 @@ POOL = "aws:eks/nodeGroup:NodeGroup"
 
 
 def policy(action: object, **more: object) -> str:
-    return json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": action, "Resource": "*", **more}]})
+    return json.dumps(
+        {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": action, "Resource": "*", **more}]}
+    )
 
 
 @pytest.mark.parametrize(
@@ -44,7 +46,12 @@ def test_same_value(left: object, right: object, same: bool) -> None:
         pytest.param({"a": 1}, {"a": 2}, {"a": 2}, id="a-changed-value"),
         pytest.param({"a": 1}, {}, {"a": 1}, id="what-cannot-be-read-stays"),
         pytest.param(["x"], ["x", "y"], ["x", "y"], id="an-added-item"),
-        pytest.param([{"n": 1, "d": "x"}, {"n": 2}], [{"n": 2, "d": "q"}, {"n": 1, "d": "x"}], [{"n": 1, "d": "x"}, {"n": 2}], id="another-order"),
+        pytest.param(
+            [{"n": 1, "d": "x"}, {"n": 2}],
+            [{"n": 2, "d": "q"}, {"n": 1, "d": "x"}],
+            [{"n": 1, "d": "x"}, {"n": 2}],
+            id="another-order",
+        ),
         pytest.param([{"n": 1}], [{"n": 1}, {"n": 3}], [{"n": 1}, {"n": 3}], id="an-added-block"),
         pytest.param([{"n": 1}, {"n": 2}], [{"n": 1}], [{"n": 1}], id="a-removed-block"),
         pytest.param("x", None, "x", id="not-read"),
@@ -79,5 +86,7 @@ def test_an_unknown_is_found_anywhere() -> None:
         pytest.param(POOL, {"subnetIds": ["a", "b"]}, {"subnetIds": ["b", "a"]}, [], id="order-of-a-set"),
     ],
 )  # fmt: skip
-def test_changes_name_the_leaf_and_whether_it_replaces(token: str, old: dict[str, object], new: dict[str, object], found: list[tuple[str, str, bool]]) -> None:
+def test_changes_name_the_leaf_and_whether_it_replaces(
+    token: str, old: dict[str, object], new: dict[str, object], found: list[tuple[str, str, bool]]
+) -> None:
     assert found == [(c.path, c.kind, c.replaces) for c in changes(token, old, new)]
