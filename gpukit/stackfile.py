@@ -15,6 +15,8 @@ from gpukit.spec.document import Document, KeyPath, parse_document, show_path
 from gpukit.spec.merge import merge_mappings, set_by_path
 from gpukit.spec.presets import load_preset, preset_names
 
+_CONFIG_KEYS = ("gpukit:cluster", "gpukit:preset", "aws:region")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StackInput:
@@ -171,8 +173,12 @@ def _merge(
         path_parts, value = parse_set(text)
         if isinstance(mapping, dict):
             mapping = set_by_path(mapping, path_parts, value)
+    findings.extend(_check_config(document, own, region))
     if isinstance(mapping, dict) and isinstance(region, str):
         mapping = {**mapping, "region": region}
+        placed = document.positions.get(("config", "aws:region"))
+        if placed is not None:
+            positions["region"] = placed
     found_region = mapping.get("region") if isinstance(mapping, dict) else None
     return StackInput(
         mapping=mapping,
@@ -183,6 +189,44 @@ def _merge(
         positions=positions,
         findings=tuple(findings),
     )
+
+
+def _check_config(document: Document, own: Any, region: Any) -> list[Finding]:
+    """Return a finding for each config key that is gpukit's and unknown, or meant to be known and misspelt."""
+    config = document.value.get("config") if isinstance(document.value, dict) else None
+    if not isinstance(config, dict) or not _is_stack_file(document.value):
+        return []
+    findings: list[Finding] = []
+    for key in config:
+        close = key not in _CONFIG_KEYS and bool(nearest(key, _CONFIG_KEYS, count=1, cutoff=0.8))
+        if key in _CONFIG_KEYS or not (key.startswith("gpukit:") or close):
+            continue
+        near = nearest(key, _CONFIG_KEYS, count=1)
+        findings.append(
+            Finding(
+                code="GK1002",
+                severity=Severity.ERROR,
+                path=key,
+                problem=f"the config key `{key[:80]}` is not known",
+                why="nothing reads it: what stands under it would be lost in silence",
+                fix=f"did you mean `{near[0]}`?" if near else f"gpukit reads {', '.join(_CONFIG_KEYS)}",
+                position=document.position(("config", key)),
+            )
+        )
+    inner = own.get("region") if isinstance(own, dict) else None
+    if inner is not None and isinstance(region, str) and inner != region:
+        findings.append(
+            Finding(
+                code="GK1003",
+                severity=Severity.ERROR,
+                path="region",
+                problem=f"`{str(inner)[:40]}` is not the stack's `aws:region`, which is `{region[:40]}`",
+                why="one stack lives in one region, and the AWS provider takes `aws:region`",
+                fix="remove `region` from `gpukit:cluster`, or make the two equal",
+                position=document.position(("config", "gpukit:cluster", "region")),
+            )
+        )
+    return findings
 
 
 def _cannot_read(file: str, why: str) -> Finding:

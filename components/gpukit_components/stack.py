@@ -171,10 +171,10 @@ def _build_cooling_zones(plan: Plan) -> None:
             {
                 zone.name: {
                     "method": zone.method,
-                    "it_kw": zone.it_kw,
+                    "it_kw": _rounded(zone.it_kw),
                     "envelope_kw": zone.envelope_kw,
-                    "kw_per_rack": zone.kw_per_rack,
-                    "used_pct": zone.used_pct,
+                    "kw_per_rack": _rounded(zone.kw_per_rack),
+                    "used_pct": _rounded(zone.used_pct),
                     "parameter": zones[zone.name].parameter_name,
                 }
                 for zone in plan.cooling_zones
@@ -280,6 +280,11 @@ def _bucket_arns(storage: TrainingStorage | None) -> dict[str, pulumi.Input[str]
     return dict(storage.bucket_arns) if storage else {}
 
 
+def _rounded(value: float | None) -> float | None:
+    """Return a number as people read it; the plan's own digits are noise in an output."""
+    return None if value is None else round(value, 2)
+
+
 def _export_totals(plan: Plan) -> None:
     totals = plan.totals
     pulumi.export(
@@ -289,10 +294,10 @@ def _export_totals(plan: Plan) -> None:
             "nodes": totals.nodes,
             "node_groups": totals.node_groups,
             "efa_interfaces": totals.efa_interfaces,
-            "hourly_usd": totals.hourly_usd,
-            "monthly_usd": totals.monthly_usd,
-            "it_kw": totals.it_kw,
-            "kgco2e_per_month": totals.kgco2e_per_month,
+            "hourly_usd": _rounded(totals.hourly_usd),
+            "monthly_usd": _rounded(totals.monthly_usd),
+            "it_kw": _rounded(totals.it_kw),
+            "kgco2e_per_month": _rounded(totals.kgco2e_per_month),
             "unpriced": totals.unpriced,
         },
     )

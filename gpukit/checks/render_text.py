@@ -15,7 +15,8 @@ def render_text(findings: Iterable[Finding], suppressed: Iterable[SuppressedFind
     told, accepted = tuple(findings), tuple(suppressed)
     if not told and not accepted:
         return ""
-    parts = [render_one(finding) for finding in told]
+    # errors first: what stops people must not stand below what does not
+    parts = [render_one(finding) for severity in Severity for finding in told if finding.severity is severity]
     parts += [_accepted(item) for item in accepted]
     return "\n".join(parts) + "\n" + count_in_words(told, accepted) + "\n"
 

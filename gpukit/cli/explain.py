@@ -49,7 +49,8 @@ def explain(
 
         subjects = sorted({item.subject for item in result.plan.decisions})
         near = nearest(wanted, subjects)
-        listed = ", ".join(near or tuple(subjects[:12]))
+        more = f", and {len(subjects) - 12} more" if not near and len(subjects) > 12 else ""
+        listed = ", ".join(near or tuple(subjects[:12])) + more
         refuse(f"nothing was decided about `{subject[:80]}`", f"ask for one of: {listed}")
     if as_json:
         print_json(found)
@@ -68,7 +69,10 @@ def _explain_code(code: str, as_json: bool) -> None:
     try:
         page = explain_code(code)
     except UnknownCode as unknown:
-        refuse(f"no check has the code {code}", f"did you mean {', '.join(unknown.near)}?" if unknown.near else "")
+        refuse(
+            f"no check has the code {code}",
+            f"did you mean {', '.join(unknown.near)}?" if unknown.near else "docs/codes/README.md lists all codes",
+        )
     if as_json:
         print_json(page)
     else:

@@ -89,7 +89,20 @@ def stack_file(stack: str) -> Path:
         refuse(
             f"the stack `{stack[:80]}` has no file; there are: {known}", f"did you mean `{near[0]}`?" if near else ""
         )
-    return file
+    here = Path.cwd()
+    return file.relative_to(here) if file.is_relative_to(here) else file
+
+
+def asked_for(file: Path | None, preset: str | None, stack: str | None, sets: list[str] | None) -> str:
+    """Return what the user named, as arguments for the next command."""
+    import shlex
+
+    words = [str(file)] if file is not None else []
+    words += ["--stack", stack] if stack is not None else []
+    words += ["--preset", preset] if preset is not None else []
+    for text in sets or []:
+        words += ["--set", text]
+    return shlex.join(words)
 
 
 def plan_input(

@@ -11,6 +11,7 @@ from gpukit.cli.inputs import (
     SetOption,
     StackOption,
     TodayOption,
+    asked_for,
     plan_input,
     read_today,
 )
@@ -47,6 +48,6 @@ def plan(
         else:
             from gpukit.cli.plan_tables import print_plan
 
-            print_plan(result.plan, all_limits=limits)
+            print_plan(result.plan, asked=asked_for(file, preset, stack, sets), all_limits=limits)
     print_findings(findings)
     raise typer.Exit(exit_code(findings, unreadable=result.unreadable))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from gpukit.cli.output import console, number, usd
+from gpukit.cli.output import console, count, number, usd
 from gpukit.plan import Plan
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ EXASCALE_PFLOPS = 1000
 """Dense BF16 PFLOPS from which a cluster is called exascale here: 10**18 operations a second."""
 
 
-def print_plan(plan: Plan, *, all_limits: bool = False) -> None:
-    """Print the plan on stdout."""
+def print_plan(plan: Plan, *, asked: str, all_limits: bool = False) -> None:
+    """Print the plan on stdout; `asked` are the arguments that named it, for the hint to the next command."""
     out = console()
     _headline(out, plan)
     _pools(out, plan)
@@ -28,17 +28,16 @@ def print_plan(plan: Plan, *, all_limits: bool = False) -> None:
     _costs(out, plan)
     for item in plan.not_built:
         out.print(Text(f"not built: {item.section}: {item.says}", style="yellow"))
-    where = f"--preset {plan.preset}" if plan.preset else "FILE"
-    out.print(f"\nWhy: gpukit explain SUBJECT {where} ({len(plan.decisions)} decisions), e.g. {_example(plan)}")
+    out.print(Text(f"\nWhy ({len(plan.decisions)} decisions): gpukit explain {_example(plan)} {asked}"), soft_wrap=True)
 
 
 def _headline(out: "Console", plan: Plan) -> None:
     totals = plan.totals
     parts = [plan.preset or plan.name, plan.environment, plan.region] + ([plan.team] if plan.team else [])
     out.print(Text(" · ".join(parts), style="bold"))
-    nodes = f"{totals.gpus:,} GPUs on {totals.nodes:,} nodes in {totals.node_groups} node groups"
+    nodes = f"{count(totals.gpus, 'GPU')} on {count(totals.nodes, 'node')} in {count(totals.node_groups, 'node group')}"
     if plan.kind == "workstation":
-        nodes = f"{totals.gpus:,} GPUs on {totals.nodes:,} instance"
+        nodes = f"{count(totals.gpus, 'GPU')} on {count(totals.nodes, 'instance')}"
     efa = f", {totals.efa_interfaces:,} EFA interfaces" if totals.efa_interfaces else ""
     exascale = " (an exascale cluster)" if (totals.dense_bf16_pflops or 0) >= EXASCALE_PFLOPS else ""
     digits = 0 if (totals.dense_bf16_pflops or 0) >= 10 else 2
@@ -100,7 +99,7 @@ def _network(out: "Console", plan: Plan) -> None:
     out.print(table)
     network = plan.network
     endpoints = ", ".join(network.endpoints) or "none"
-    out.print(f"  out by {network.egress}: {network.nat_gateways} NAT gateways, endpoints {endpoints}")
+    out.print(f"  out by {network.egress}: {count(network.nat_gateways, 'NAT gateway')}, endpoints {endpoints}")
 
 
 def _storage(out: "Console", plan: Plan) -> None:

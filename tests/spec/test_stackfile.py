@@ -97,3 +97,35 @@ def test_pulumi_configuration_wins_over_the_preset() -> None:
     given = read_mapping({"environment": "qa"}, preset="single-node", region="eu-west-1")
 
     assert (given.mapping["environment"], given.mapping["region"]) == ("qa", "eu-west-1")
+
+
+@pytest.mark.parametrize(
+    ("key", "fix"),
+    [
+        pytest.param("gpukit:clsuter", "did you mean `gpukit:cluster`?", id="cluster"),
+        pytest.param("gpukit:presett", "did you mean `gpukit:preset`?", id="preset"),
+        pytest.param("aws:regoin", "did you mean `aws:region`?", id="region"),
+    ],
+)
+def test_a_misspelt_config_key_is_told_and_not_swallowed(key: str, fix: str) -> None:
+    given = read_text(f"config:\n  gpukit:preset: single-node\n  {key}: x\n", file="Pulumi.dev.yaml")
+    finding = next(finding for finding in given.findings if finding.code == "GK1002")
+
+    assert (finding.path, finding.fix) == (key, fix)
+    assert finding.position is not None
+    assert finding.position.line == 3
+
+
+def test_config_keys_of_others_are_left_alone() -> None:
+    text = "config:\n  gpukit:preset: single-node\n  aws:profile: mine\n  app:secret: x\n"
+
+    assert read_text(text, file="Pulumi.dev.yaml").findings == ()
+
+
+def test_two_regions_in_one_stack_are_told() -> None:
+    text = STACK.replace("    pools:", "    region: eu-west-1\n    pools:")
+    finding = read_text(text, file="Pulumi.staging.yaml").findings[0]
+
+    assert (finding.code, finding.path) == ("GK1003", "region")
+    assert "eu-west-1" in finding.problem
+    assert "us-west-2" in finding.problem
