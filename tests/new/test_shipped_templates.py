@@ -66,6 +66,52 @@ def test_a_project_has_a_plan_without_mistakes(name: str, tmp_path: Path, monkey
     assert result.exit_code == 0
 
 
+def examples_in(text: str) -> list[list[int]]:
+    """Return the commented examples of a stack file, each as the numbers of its lines: a key and what is below it."""
+    found: list[list[int]] = []
+    for number, line in enumerate(text.splitlines()):
+        commented = re.fullmatch(r" +# ( *)[a-z_-]+:.*", line)
+        if commented is None:
+            continue
+        if commented[1]:
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return found
+
+
+def uncommented(text: str, lines: list[int]) -> str:
+    return "\n".join(
+        line.replace("# ", "", 1) if number in lines else line for number, line in enumerate(text.splitlines())
+    )
+
+
+EXAMPLES = [
+    pytest.param(name, lines, id=f"{name}-{lines[0] + 1}")
+    for name in TEMPLATES
+    for text in [(shipped_folder() / name / "Pulumi.dev.yaml").read_text()]
+    for lines in [*examples_in(text), [number for example in examples_in(text) for number in example]]
+    if lines
+]
+
+
+@pytest.mark.parametrize(("name", "lines"), EXAMPLES)
+def test_a_commented_example_and_all_of_them_together_hold_no_mistake(
+    name: str, lines: list[int], tmp_path: Path, monkeypatch
+) -> None:
+    new(str(tmp_path / "demo"), "--template", name)
+    monkeypatch.chdir(tmp_path / "demo")
+    stack = Path("Pulumi.dev.yaml")
+    before = yaml.safe_load(stack.read_text())
+    stack.write_text(uncommented(stack.read_text(), lines))
+    result = CliRunner().invoke(gpukit, ["check", "--stack", "dev", "--json"])
+
+    assert yaml.safe_load(stack.read_text()) != before
+    errors = [finding for finding in json.loads(result.stdout)["findings"] if finding["severity"] == "error"]
+    assert errors == []
+    assert result.exit_code == 0
+
+
 def test_the_editor_schema_of_the_first_line_is_there(tmp_path: Path) -> None:
     new(str(tmp_path / "demo"))
     first = (tmp_path / "demo" / "Pulumi.dev.yaml").read_text().splitlines()[0]
