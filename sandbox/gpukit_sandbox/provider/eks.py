@@ -154,6 +154,7 @@ class NodeGroup(Resource):
     handles = frozenset({"forceUpdateVersion", "nodeGroupNamePrefix"})
     tagging = _eks_tags("{arn}")
     status, ready, failed = "status", ("ACTIVE",), ("CREATE_FAILED", "DEGRADED", "DELETE_FAILED")
+    stillborn = ("CREATE_FAILED",)
     waits_for_deletion = True
     not_imported = frozenset({"nodeGroupNamePrefix", "forceUpdateVersion", "warmPoolConfig"})
 

@@ -68,6 +68,8 @@ class Resource:
     status: ClassVar[str] = ""
     ready: ClassVar[tuple[str, ...]] = ()
     failed: ClassVar[tuple[str, ...]] = ()
+    stillborn: ClassVar[tuple[str, ...]] = ()
+    """Of `failed`: a creation that never came to life. The real provider marks it as tainted, so the next update replaces it."""
     waits_for_deletion: ClassVar[bool] = False
     tagging: ClassVar[Tagging] = NO_TAGS
     autoname: ClassVar[str] = "name"

@@ -227,8 +227,12 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
             wanted = resource.all_tags(self._calls(new), new)
             if not same_value(wanted, state["tagsAll"]) and not any(c.top == "tags" for c in found):
                 detail["tagsAll"] = kinds(kind=kinds.UPDATE)
-        replaces = sorted({change.top for change in found if change.replaces})
-        diffs = sorted({change.top for change in found} | ({"tagsAll"} & detail.keys()))
+        replaced = {change.top for change in found if change.replaces}
+        if state.get(resource.status) in resource.stillborn:
+            detail[resource.status] = kinds(kind=kinds.UPDATE_REPLACE)
+            replaced.add(resource.status)
+        replaces = sorted(replaced)
+        diffs = sorted({change.top for change in found} | ({"tagsAll", resource.status} & detail.keys()))
         return provider_pb2.DiffResponse(
             changes=provider_pb2.DiffResponse.DIFF_SOME if diffs else provider_pb2.DiffResponse.DIFF_NONE,
             diffs=diffs,
@@ -260,6 +264,8 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
             state = self._state(resource, calls, resource_id, inputs)
         except (Refused, Cancelled) as problem:
             partial = {k: v for k, v in inputs.items() if k in resource.type.outputs}
+            if isinstance(problem, Refused) and problem.code in resource.stillborn:
+                partial[resource.status] = problem.code
             raise Incomplete(resource_id, partial, inputs, str(problem)) from problem
         return provider_pb2.CreateResponse(id=resource_id, properties=to_struct(state))
 
