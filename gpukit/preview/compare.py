@@ -46,9 +46,9 @@ class _Wave:
 
 
 def compare_recordings(base: Recording | None, head: Recording) -> Change:
-    """Return the change from base to head; without a base everything is created."""
+    """Return the change from base to head, steps sorted by URN, deletions last; without a base all is created."""
     old_by_urn = {one.urn: one for one in base.resources} if base else {}
-    pairs = [(one, _find_old(one, old_by_urn)) for one in head.resources]
+    pairs = [(one, _find_old(one, old_by_urn)) for one in _dependencies_first(head.resources)]
     renames = {old.id: new.id for new, old in pairs if old is not None and old.id and old.id != new.id}
     renames |= {old.arn: new.arn for new, old in pairs if old is not None and old.arn and old.arn != new.arn}
     structure = {one.urn for one in head.resources if one.is_structure}
@@ -68,6 +68,7 @@ def compare_recordings(base: Recording | None, head: Recording) -> Change:
             wave.new_ids |= {new.id: new.urn, new.arn: new.urn}
         elif step.action is Action.UPDATE and not step.is_tag_only and new.type_token in moving_outputs():
             wave.moved.add(new.urn)
+    steps.sort(key=lambda step: step.urn)
     steps.extend(_deletions(base, {old.urn for _, old in pairs if old is not None}))
     return Change(
         stack=head.stack,
@@ -79,6 +80,25 @@ def compare_recordings(base: Recording | None, head: Recording) -> Change:
         after=_numbers(head) if head.resources else NOTHING,
         notes=_notes(steps),
     )
+
+
+def _dependencies_first(resources: tuple[RecordedResource, ...]) -> list[RecordedResource]:
+    """Return resources so that each comes after what its inputs refer to: the way a wave of replacements runs."""
+    by_urn = {one.urn: one for one in sorted(resources, key=lambda resource: resource.urn)}
+    ordered: dict[str, RecordedResource] = {}
+    entered: set[str] = set()
+    for root in by_urn:
+        waiting = [root]
+        while waiting:
+            urn = waiting[-1]
+            if urn in entered:
+                waiting.pop()
+                ordered.setdefault(urn, by_urn[urn])
+                continue
+            entered.add(urn)
+            sources = {source for urns in by_urn[urn].dependencies.values() for source in urns}
+            waiting.extend(sorted(source for source in sources if source in by_urn and source not in entered))
+    return list(ordered.values())
 
 
 def _find_old(new: RecordedResource, old_by_urn: dict[str, RecordedResource]) -> RecordedResource | None:
@@ -196,7 +216,7 @@ def _deletions(base: Recording | None, kept: set[str]) -> list[ResourceStep]:
             retained=one.retain,
             before=with_unknowns(one.inputs),
         )
-        for one in reversed(base.resources)
+        for one in sorted(base.resources, key=lambda resource: resource.urn)
         if one.urn not in kept and not one.is_structure
     ]
 

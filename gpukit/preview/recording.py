@@ -1,5 +1,7 @@
 """
-The recording of a stack: every resource a program registers, in order, with placeholders for what a cloud would give.
+The recording of a stack: every resource a program registers, with placeholders for what a cloud would give.
+
+Sorted by URN: the order of registrations is the program's event loop's, another in every run.
 
 Written by `gpukit_components/recorder.py`; saved and read again with `gpukit preview --save` and `--base-file`.
 """
@@ -43,7 +45,7 @@ class RecordedResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """All of one stack at one revision."""
+    """All of one stack at one revision; `resources` are sorted by URN."""
 
     project: str
     stack: str
@@ -66,7 +68,7 @@ def parse_recording(text: str, *, where: str) -> Recording:
         )
     outputs = document.get("outputs")
     try:
-        resources = tuple(_resource(item) for item in document["resources"])
+        resources = tuple(sorted(map(_resource, document["resources"]), key=lambda one: one.urn))
     except (KeyError, TypeError, AttributeError) as error:
         raise UnreadablePreview(f"{where}: a resource of the recording lacks {error}") from error
     return Recording(

@@ -30,5 +30,8 @@ def recording(*resources: RecordedResource, totals: dict[str, Any] | None = None
         urn=COMPONENT, id="", type_token="gpukit:index:GpuNodePool", name="train", parent="", custom=False, inputs={}
     )
     return Recording(
-        project="demo", stack="dev", resources=(component, *resources), outputs={"totals": totals} if totals else {}
+        project="demo",
+        stack="dev",
+        resources=tuple(sorted((component, *resources), key=lambda one: one.urn)),
+        outputs={"totals": totals} if totals else {},
     )

@@ -1,5 +1,7 @@
 """The offline comparison follows the engine: aliases, forced replacements, and the wave behind them."""
 
+import json
+
 import pytest
 
 from gpukit.preview.compare import compare_recordings
@@ -147,3 +149,24 @@ def test_a_recording_reads_back_as_it_was_written() -> None:
 def test_what_is_no_recording_is_refused_in_words(text: str, says: str) -> None:
     with pytest.raises(UnreadablePreview, match=says):
         parse_recording(text, where="x")
+
+
+def test_the_order_of_registrations_changes_no_byte_and_no_wave() -> None:
+    base = recording(template(), group(), subnet())
+    head = recording(template("ami-2"), group(), subnet("10.0.1.0/24"))
+    shuffled = json.loads(render_recording(head))
+    shuffled["resources"].reverse()
+
+    again = parse_recording(json.dumps(shuffled), where="head.json")
+
+    assert render_recording(again) == render_recording(head)
+    assert compare_recordings(base, again) == compare_recordings(base, head)
+    assert list(actions(base, again)) == ["train-a-lt", "gpu-a", "train-a"]
+    assert actions(base, again)["train-a"] is Action.REPLACE, "the group comes before its subnet by URN, not in the wave"
+
+
+def test_a_ring_of_dependencies_in_a_file_of_hand_is_walked_once() -> None:
+    one = resource(SUBNET, "a", {"vpcId": "b"}, dependencies={"vpcId": (urn(SUBNET, "b"),)})
+    other = resource(SUBNET, "b", {"vpcId": "a"}, dependencies={"vpcId": (urn(SUBNET, "a"),)})
+
+    assert list(actions(None, recording(one, other))) == ["a", "b"]

@@ -1,7 +1,9 @@
 """A real program, recorded in a process of its own: no engine, no cloud, no secret in the result."""
 
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -171,3 +173,29 @@ def test_a_stack_without_file_lists_those_that_exist(project: Path) -> None:
 
     assert result.exit_code == 2
     assert "there are: dev" in result.stderr
+
+
+PROGRAM_WITHOUT_ORDER = """
+import pulumi
+
+class Thing(pulumi.CustomResource):
+    pass
+
+for name in {"alpha", "beta", "gamma", "delta", "epsilon", "zeta"}:
+    Thing("aws:ec2/subnet:Subnet", name, {"cidrBlock": "10.0.0.0/24", "vpcId": "vpc-1"})
+"""
+
+
+@pytest.mark.parametrize("form", ["text", "json", "save"])
+def test_two_runs_of_a_program_without_order_write_the_same_bytes(project: Path, form: str) -> None:
+    (project / "__main__.py").write_text(PROGRAM_WITHOUT_ORDER)
+    written = []
+    for seed in ("1", "2"):
+        saved = project / f"saved-{seed}.json"
+        extra = {"text": [], "json": ["--json"], "save": ["--save", str(saved)]}[form]
+        command = [sys.executable, "-m", "gpukit", "preview", "--cwd", str(project), "--stack", "dev", *extra]
+        done = subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True)
+        written.append(saved.read_bytes() if form == "save" else done.stdout)
+
+    assert b"epsilon" in written[0] or form == "text"
+    assert written[0] == written[1]
