@@ -162,7 +162,9 @@ def test_the_order_of_registrations_changes_no_byte_and_no_wave() -> None:
     assert render_recording(again) == render_recording(head)
     assert compare_recordings(base, again) == compare_recordings(base, head)
     assert list(actions(base, again)) == ["train-a-lt", "gpu-a", "train-a"]
-    assert actions(base, again)["train-a"] is Action.REPLACE, "the group comes before its subnet by URN, not in the wave"
+    assert actions(base, again)["train-a"] is Action.REPLACE, (
+        "the group comes before its subnet by URN, not in the wave"
+    )
 
 
 def test_a_ring_of_dependencies_in_a_file_of_hand_is_walked_once() -> None:
