@@ -18,6 +18,9 @@ from gpukit_sandbox.sandbox import Progress, Sandbox
 
 _PLUGIN_NOTICE: Final = re.compile(r"using pulumi-(resource|language)-[\w-]+ from \$PATH at ")
 _WARNINGS_ONLY: Final = re.compile(r"^\s+pulumi:pulumi:Stack \S+\s+(running |create )?\d+ warnings?$")
+_REMOVAL_HINT: Final = re.compile(
+    r"^(The resources in the stack have been deleted, but the history and|If you want to remove the stack completely, run )"
+)
 _DIAGNOSTICS: Final = re.compile(r"^Diagnostics:$")
 _DIAGNOSTIC_HEAD: Final = re.compile(r"^  \S+ \(.*\):$")
 
@@ -125,13 +128,15 @@ class Engine:
 
 def quieter(lines: Iterable[str]) -> Iterator[str]:
     """
-    Yield the engine's lines without those that only tell where the sandbox's plugins lie.
+    Yield the engine's lines without those that only tell where the sandbox's plugins lie, or of `pulumi stack rm`.
 
     An empty Diagnostics section left behind by that goes too; every other warning stays.
     """
     held: list[str] = []
     for line in lines:
         bare = line.rstrip("\r\n")
+        if _REMOVAL_HINT.match(bare):
+            continue
         if _PLUGIN_NOTICE.search(bare) or _WARNINGS_ONLY.match(bare):
             if (
                 not re.match(r"^\s*(warning:|\s*pulumi:pulumi:Stack \S+\s+(running )?warning:)", bare)

@@ -30,6 +30,15 @@ NOTICE = "warning: using pulumi-resource-aws from $PATH at /x/bin/pulumi-resourc
             [" +  pulumi:pulumi:Stack a-b create\n"],
             id="the-step-stays",
         ),
+        pytest.param(
+            [
+                "Duration: 1s\n",
+                "The resources in the stack have been deleted, but the history and configuration associated with it\n",
+                "If you want to remove the stack completely, run `pulumi stack rm dev`.\n",
+            ],
+            ["Duration: 1s\n"],
+            id="no-advice-to-remove-the-stack",
+        ),
     ],
 )
 def test_quieter(said: list[str], shown: list[str]) -> None:
