@@ -16,7 +16,7 @@ import sys
 import time
 from datetime import date
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
@@ -25,8 +25,8 @@ from gpukit_sandbox.bought import put_into_cloud
 from gpukit_sandbox.engine import Engine, EngineFailed
 from gpukit_sandbox.errors import SandboxError, UnknownName
 from gpukit_sandbox.sandbox import Sandbox
-from gpukit_sandbox.state import DEFAULT_NAME
-from gpukit_sandbox.summary import render_summary
+from gpukit_sandbox.state import DEFAULT_NAME, made_in_cloud, stack_resources
+from gpukit_sandbox.summary import gpukit_command, render_summary, tell_count, tell_path
 
 PROJECT_FILE: Final = "Pulumi.yaml"
 _SECRETS: Final = re.compile(r"^(encryptionsalt|encryptedkey|secretsprovider):.*\n?", re.MULTILINE)
@@ -36,9 +36,9 @@ _QUIET: Final = ("--suppress-progress", "--suppress-permalink=true")
 class InputRefused(SandboxError):
     """The stack file cannot be read, or its plan has errors; the findings are told already. Exit code 1 or 2."""
 
-    def __init__(self, stack: str, *, exit_code: int) -> None:
+    def __init__(self, stack: str, *, exit_code: int, refused: str = "is not brought up") -> None:
         """Keep gpukit's exit code for the kind of finding."""
-        super().__init__(f"{stack} is not brought up: nothing was changed", fix="correct the stack file; see above")
+        super().__init__(f"{stack} {refused}: nothing was changed", fix="correct the stack file; see above")
         self.exit_code = exit_code
 
 
@@ -50,18 +50,26 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--sandbox", default=os.environ.get("GPUKIT_SANDBOX") or DEFAULT_NAME, help="which sandbox")
     parser.add_argument("--project", type=Path, default=None, help="folder of Pulumi.yaml; the nearest one by default")
     options = parser.parse_args(arguments)
+    deployment = None
     try:
-        deployment = Deployment.of(options.stack, project=options.project, box=Sandbox(options.sandbox))
+        deployment = Deployment.of(
+            options.stack,
+            project=options.project,
+            box=Sandbox(options.sandbox),
+            file_may_be_gone=options.command == "down",
+        )
         {"up": deployment.up, "preview": deployment.preview, "down": deployment.down}[options.command]()
     except EngineFailed as problem:
         # The engine has told the rest.
-        _say(f"{problem.problem}; `make {options.command} STACK={options.stack}` goes on from here")
+        left = deployment.count_resources() if deployment is not None else 0
+        _say(f"{problem.problem}; {_how_to_go_on(options.command, options.stack, left)}")
         return problem.status if problem.status > 0 else 1
     except SandboxError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return problem.exit_code
     except KeyboardInterrupt:
-        _say(f"interrupted; `make {options.command} STACK={options.stack}` goes on from here")
+        left = deployment.count_resources() if deployment is not None else 0
+        _say(f"interrupted; {_how_to_go_on(options.command, options.stack, left)}")
         return 130
     return 0
 
@@ -87,8 +95,8 @@ class Deployment:
         )
 
     @classmethod
-    def of(cls, stack: str, *, project: Path | None, box: Sandbox) -> "Deployment":
-        """Find the project and the stack's file. Raises UnknownName where one is missing."""
+    def of(cls, stack: str, *, project: Path | None, box: Sandbox, file_may_be_gone: bool = False) -> "Deployment":
+        """Find the project and the stack's file. Raises UnknownName where one is missing, unless what stands is enough."""
         from gpukit.cli.inputs import find_project
 
         found = find_project(project)
@@ -99,75 +107,144 @@ class Deployment:
                 fix="go to the project's folder, or make one with `gpukit new`",
             )
         stack_file = found.stack_folder / f"Pulumi.{stack}.yaml"
-        if not re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", stack) or not stack_file.is_file():
+        named = re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", stack)
+        deployment = cls(stack, folder=found.folder, stack_file=stack_file, box=box) if named else None
+        if deployment is not None and file_may_be_gone and deployment.count_resources():
+            return deployment
+        if deployment is None or not stack_file.is_file():
             names = found.stacks()
             raise UnknownName(
                 f"there is no stack {stack[:100]!r}",
                 why=f"a stack is a file Pulumi.<stack>.yaml in {found.stack_folder}",
                 fix=f"use one of {', '.join(names)}" if names else "make one with `gpukit new`",
             )
-        return cls(stack, folder=found.folder, stack_file=stack_file, box=box)
+        return deployment
 
     def up(self) -> None:
         """Plan, start the sandbox, put into it what was bought, run the engine, tell what stands."""
-        plan = self._plan()
+        plan = self._plan(refused="is not brought up")
         started = time.monotonic()
         config = self._prepare(plan)
         _say(f"pulumi up of {self.stack} in the sandbox {self.box.name!r}")
         self._run("up", config)
+        self._keep_what_stands(config)
         outputs = self._own_engine().outputs()
-        resources, seconds = self._count_resources(self.stack), time.monotonic() - started
-        print(render_summary(plan, outputs, stack=self.stack, resources=resources, seconds=seconds))
+        standing, seconds = stack_resources(self._state_file(self.stack)), time.monotonic() - started
+        print(
+            render_summary(
+                plan,
+                outputs,
+                stack=self.stack,
+                stack_file=self.stack_file,
+                resources=len(made_in_cloud(standing)),
+                all_resources=len(standing),
+                seconds=seconds,
+            )
+        )
 
     def preview(self) -> None:
         """Show what `up` would change; nothing is created but the sandbox itself."""
-        config = self._prepare(self._plan())
+        config = self._prepare(self._plan(refused="is not previewed"))
         self.engine.run("preview", *_QUIET, "--stack", self.stack, "--config-file", str(config))
+        base = (
+            " --base HEAD" if any((folder / ".git").exists() for folder in (self.folder, *self.folder.parents)) else ""
+        )
+        _say(f"in GPUs, dollars, kilowatts and dangers: {gpukit_command()} preview --stack {self.stack}{base}")
 
     def down(self) -> None:
-        """Lift the protection where there is some, destroy, and end the sandbox once no stack stands in it."""
-        if self._count_resources(self.stack) == 0:
+        """
+        Lift the protection where there is some, destroy, and end the sandbox once no stack stands in it.
+
+        What stands decides, never the stack file of today: a file with mistakes, over its budget or gone keeps nothing up.
+        """
+        last = ""
+        if self.count_resources() == 0:
             _say(f"{self.stack} does not stand in the sandbox {self.box.name!r}: nothing to take down")
         else:
-            plan = self._plan()
-            config = self._prepare(plan)
-            if plan.protect:
-                _say("data is protected: lifting that first, as on a real account (`protect: false`, then `up`)")
-                self._lift_protection(config)
-            self._run("destroy", config)
+            self.box.up(_say)
+            self._release_stale_lock()
+            text = self._text_of_what_stands()
+            if self._list_kept():
+                self._lift_protection(text)
+            kept = self._list_kept()
+            self._run("destroy", self._write_config(text or ""))
+            self._file_of_what_stands().unlink(missing_ok=True)
+            last = _tell_end(self.stack, kept)
         if self.box.status()["running"] and not any(map(self._count_resources, self._known_stacks())):
             self.box.down()
             _say(f"no stack stands any more: the sandbox {self.box.name!r} is off")
+        if last:
+            _say(last)
 
     # Steps
 
-    def _run(self, operation: str, config: Path) -> None:
+    def _run(self, operation: str, config: Path, *more: str) -> None:
         stack = ("--stack", self.stack, "--config-file", str(config))
-        self.engine.run(operation, "--yes", "--skip-preview", *_QUIET, *stack)
+        self.engine.run(operation, "--yes", "--skip-preview", *_QUIET, *more, *stack)
 
-    def _lift_protection(self, config: Path) -> None:
-        self._write_config(protect=False)
-        try:
-            self._run("up", config)
-        except EngineFailed:
-            # A stack that stands half must still go; what AWS itself protects will say so.
-            _say("the stack cannot be brought up whole: lifting the engine's own protection only")
-            self._own_engine().run("state", "unprotect", "--all", "--yes", "--stack", self.stack, quiet=True)
+    def _lift_protection(self, text: str | None) -> None:
+        if text is None:
+            _say("the stack file has errors and was never brought up whole: lifting the engine's own protection only")
+        else:
+            _say("data is protected: lifting that first, as on a real account (`protect: false`, then `up`)")
+            try:
+                self._run("up", self._write_config(text, protect=False), "--suppress-outputs")
+                return
+            except EngineFailed:
+                # A stack that stands half must still go; what AWS itself protects will say so.
+                _say("the stack cannot be brought up whole: lifting the engine's own protection only")
+        self._own_engine().run("state", "unprotect", "--all", "--yes", "--stack", self.stack, quiet=True)
 
-    def _plan(self) -> Plan:
-        """Return the plan; tell all findings and raise InputRefused where one is an error."""
-        from gpukit.cli.output import exit_code, print_findings
+    def _file_of_what_stands(self) -> Path:
+        return self.box.directory.root / "standing" / self.project_name / f"Pulumi.{self.stack}.yaml"
+
+    def _keep_what_stands(self, config: Path) -> None:
+        """Keep the stack file that went up whole: `down` needs one without mistakes, whatever becomes of the user's."""
+        file = self._file_of_what_stands()
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file.write_text(_SECRETS.sub("", config.read_text(encoding="utf-8")), encoding="utf-8")
+
+    def _text_of_what_stands(self) -> str | None:
+        """Return the stack file that went up last; where none did, the user's if it has no error; else None."""
+        file = self._file_of_what_stands()
+        if file.is_file():
+            if not self.stack_file.is_file() or _bare(self.stack_file) != _bare(file):
+                _say(f"taking down what the last `make up` brought up, not what {tell_path(self.stack_file)} says now")
+            return _bare(file)
+        result, findings = self._judge() if self.stack_file.is_file() else (None, ())
+        if result is None or result.plan is None or self._exit_code(result, findings):
+            return None
+        return _bare(self.stack_file)
+
+    def _list_kept(self) -> list[str]:
+        """Return what the engine would refuse to delete, or leave in the cloud when told to."""
+        resources = made_in_cloud(stack_resources(self._state_file(self.stack)))
+        return [item["urn"].split("::")[-1] for item in resources if item.get("protect") or item.get("retainOnDelete")]
+
+    def _judge(self) -> tuple[Any, tuple[Any, ...]]:
         from gpukit.judge import judge
         from gpukit.planning import plan_from_file
 
         today = date.today()
         result = plan_from_file(self.stack_file, today=today)
-        findings = judge(result, today=today, deploying=True).findings
-        code = exit_code(findings, unreadable=result.unreadable)
+        return result, tuple(judge(result, today=today, deploying=True).findings)
+
+    def _exit_code(self, result: Any, findings: tuple[Any, ...]) -> int:
+        from gpukit.cli.output import exit_code
+
+        return exit_code(findings, unreadable=result.unreadable)
+
+    def _plan(self, *, refused: str) -> Plan:
+        """Return the plan; tell all findings and raise InputRefused where one is an error."""
+        from gpukit.cli.output import print_findings
+
+        result, findings = self._judge()
+        code = self._exit_code(result, findings)
         if code or result.plan is None:
             print_findings(findings)
-            raise InputRefused(self.stack, exit_code=code or 2)
-        return result.plan
+            raise InputRefused(self.stack, exit_code=code or 2, refused=refused)
+        plan: Plan = result.plan
+        return plan
 
     def _prepare(self, plan: Plan) -> Path:
         """Start the sandbox, put into it what was bought, and return the engine's copy of the stack file."""
@@ -175,7 +252,7 @@ class Deployment:
         for line in put_into_cloud(plan, endpoint):
             _say(line)
         self._release_stale_lock()
-        return self._write_config()
+        return self._write_config(_bare(self.stack_file))
 
     def _own_engine(self) -> Engine:
         """Return the engine on a project of the same name that holds nothing but the sandbox's copies."""
@@ -184,13 +261,12 @@ class Deployment:
         (folder / PROJECT_FILE).write_text(f"name: {self.project_name}\nruntime: python\n", encoding="utf-8")
         return Engine(sandbox=self.box, project=folder, stack=self.stack, progress=_say)
 
-    def _write_config(self, *, protect: bool | None = None) -> Path:
-        """Copy the stack file behind the sandbox's own salt, with another `protect` if one is given."""
+    def _write_config(self, text: str, *, protect: bool | None = None) -> Path:
+        """Write the text of a stack file behind the sandbox's own salt, with another `protect` if one is given."""
         engine = self._own_engine()
         target = engine.project / f"Pulumi.{self.stack}.yaml"
         if not _read_salt(target) or not self._state_file(self.stack).is_file():
             engine.select()
-        text = _SECRETS.sub("", self.stack_file.read_text(encoding="utf-8"))
         if protect is not None:
             document = yaml.safe_load(text)
             config = document["config"]
@@ -207,14 +283,12 @@ class Deployment:
     def _known_stacks(self) -> list[str]:
         return sorted(file.stem for file in self._state_file(self.stack).parent.glob("*.json"))
 
+    def count_resources(self) -> int:
+        """Return how many resources of this stack stand, without the stack itself, components and providers."""
+        return self._count_resources(self.stack)
+
     def _count_resources(self, stack: str) -> int:
-        """Return how many resources stand, without the stack itself, components and providers."""
-        try:
-            state = json.loads(self._state_file(stack).read_text(encoding="utf-8"))
-        except (FileNotFoundError, json.JSONDecodeError):
-            return 0
-        resources = ((state.get("checkpoint") or {}).get("latest") or {}).get("resources") or []
-        return sum(bool(item.get("custom")) and not item["type"].startswith("pulumi:") for item in resources)
+        return len(made_in_cloud(stack_resources(self._state_file(stack))))
 
     def _release_stale_lock(self) -> None:
         """Take away the lock of an engine that was killed; one that still runs keeps it."""
@@ -233,6 +307,25 @@ def _read_salt(file: Path) -> str:
     if not file.is_file():
         return ""
     return "".join(match.group(0) for match in _SECRETS.finditer(file.read_text(encoding="utf-8")))
+
+
+def _bare(file: Path) -> str:
+    """Return a stack file's text without salt and keys."""
+    return _SECRETS.sub("", file.read_text(encoding="utf-8"))
+
+
+def _how_to_go_on(command: str, stack: str, left: int) -> str:
+    if command == "preview":
+        return "nothing was changed: correct what it says above, then look again"
+    if command == "down":
+        return f"{tell_count(left, 'resource')} of {stack} still stand: `make down STACK={stack}` goes on from here"
+    return f"`make up STACK={stack}` goes on from here"
+
+
+def _tell_end(stack: str, kept: list[str]) -> str:
+    if not kept:
+        return f"{stack} is down: nothing of it is left"
+    return f"{stack} is down; kept in the sandbox's cloud, as data that was protected: {', '.join(kept)}"
 
 
 def _say(line: str) -> None:

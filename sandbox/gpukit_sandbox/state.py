@@ -101,6 +101,17 @@ def state_directory(name: str = DEFAULT_NAME) -> StateDirectory:
     return StateDirectory(name=name, root=sandboxes_directory() / name)
 
 
+def stack_resources(file: Path) -> list[dict[str, Any]]:
+    """Return all that the engine's state file of a stack holds; empty when there is no such file."""
+    latest = (read_json(file).get("checkpoint") or {}).get("latest") or {}
+    return list(latest.get("resources") or [])
+
+
+def made_in_cloud(resources: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return those that stand in a cloud: without the stack itself, components and providers."""
+    return [item for item in resources if item.get("custom") and not item["type"].startswith("pulumi:")]
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """Return the mapping in a JSON file; empty when the file is absent or not one."""
     try:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from gpukit_sandbox import deploy
 from gpukit_sandbox.state import StateDirectory, state_directory
+from gpukit_sandbox.summary import gpukit_command
 
 ENGINE = """\
 #!{python}
@@ -23,7 +24,9 @@ state = pathlib.Path(os.environ["ENGINE_STATE"])
 def stand(count):
     state.parent.mkdir(parents=True, exist_ok=True)
     items = [{{"type": "pulumi:pulumi:Stack"}}, {{"type": "pulumi:providers:aws", "custom": True}}]
-    items += [{{"type": "aws:ec2/vpc:Vpc", "custom": True}}] * count
+    protect = "protect: false" not in (entry["config"] or "") and arguments[0] == "up"
+    data = {{"protect": protect, "retainOnDelete": protect, "urn": "urn:pulumi:dev::gpukit::aws:ec2/vpc:Vpc::data"}}
+    items += [{{"type": "aws:ec2/vpc:Vpc", "custom": True, **data}}] * count
     state.write_text(json.dumps({{"checkpoint": {{"latest": {{"resources": items}}}}}}))
 if arguments[:2] == ["stack", "select"]:
     (here / f"Pulumi.{{arguments[3]}}.yaml").write_text("encryptionsalt: v1:of-the-sandbox\\n")
@@ -31,8 +34,12 @@ if arguments[:2] == ["stack", "select"]:
 elif arguments[0] == "up":
     if os.environ.get("ENGINE_FAILS"):
         print("error: no capacity")
+        if not state.exists() or os.environ["ENGINE_FAILS"] == "halfway":
+            stand(1)
         sys.exit(255)
     stand(3)
+elif arguments[0] in ("destroy", "preview") and os.environ.get("ENGINE_FAILS") == "always":
+    sys.exit(255)
 elif arguments[0] == "destroy":
     stand(0)
 elif arguments[:2] == ["stack", "output"]:
@@ -121,13 +128,13 @@ def test_up_runs_the_engine_on_the_project_and_tells_what_stands(
 
     assert house.operations() == ["stack select", "up --yes", "stack output"]
     assert house.told()[1]["cwd"] == str(house.folder)
-    assert "dev stands in the sandbox: 3 resources" in told.out
+    assert "dev stands in the sandbox: 3 cloud resources (5 with components and providers) in" in told.out
     assert "1 x g5.xlarge" in told.out
     assert "aws ssm start-session --target i-1" in told.out
     next_commands = told.out.split("Next:")[1].strip().splitlines()
     assert [line.split("  ")[0] for line in map(str.strip, next_commands)] == [
         "make preview STACK=dev",
-        ".venv/bin/gpukit plan --stack dev",
+        f"{gpukit_command()} plan --stack dev",
         "make down STACK=dev",
     ]
 
@@ -221,6 +228,103 @@ def test_down_goes_on_where_a_stack_cannot_be_brought_up_whole(house: House) -> 
     assert house.run("down") == 0
 
     assert house.operations()[3:] == ["up --yes", "state unprotect", "destroy --yes"]
+
+
+BROKEN_FILES = [
+    pytest.param("\n  gpukit:cluster:\n    pols: {}\n", id="unknown-key"),
+    pytest.param("\n  gpukit:preset: multi-node\n", id="duplicate-key"),
+    pytest.param("\n  gpukit:cluster: {pools: {gpu: {instance_type: g5.xlrge}}}\n", id="mistyped-type"),
+    pytest.param("\n  gpukit:cluster: {budget: {monthly_usd: 1}}\n", id="budget-below-the-cost"),
+    pytest.param("\n: [\n", id="no-yaml"),
+    pytest.param(None, id="gone"),
+]
+
+
+def _break(file: Path, more: str | None) -> None:
+    if more is None:
+        file.unlink()
+    else:
+        file.write_text(file.read_text().rstrip() + more)
+
+
+@pytest.mark.parametrize("more", BROKEN_FILES)
+def test_down_needs_no_stack_file_without_mistakes(
+    house: House, more: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    house.run("up")
+    good = house.stack_file.read_text()
+    _break(house.stack_file, more)
+    if more is not None:
+        assert house.run("up") in (1, 2), "the file has a mistake that stops `up`"
+    assert house.run("down") == 0
+
+    assert house.operations()[3:] == ["up --yes", "destroy --yes"]
+    assert house.told()[-1]["config"] == f"encryptionsalt: v1:of-the-sandbox\n{good}"
+    told = capsys.readouterr().err
+    assert "taking down what the last `make up` brought up" in told
+    assert told.rstrip().endswith("dev is down: nothing of it is left")
+
+
+@pytest.mark.parametrize("more", BROKEN_FILES)
+def test_down_of_what_never_stood_whole_unprotects_and_tells_what_it_leaves(
+    house: House, more: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    house.sandbox._environment["ENGINE_FAILS"] = "halfway"
+    house.run("up")
+    _break(house.stack_file, more)
+    assert house.run("down") == 0
+
+    assert house.operations()[2:] == ["state unprotect", "destroy --yes"]
+    assert capsys.readouterr().err.rstrip().endswith("as data that was protected: data")
+
+
+def test_lifting_the_protection_prints_no_outputs(house: House) -> None:
+    house.run("up")
+    house.run("down")
+
+    assert "--suppress-outputs" in house.told()[3]["arguments"]
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        pytest.param("preview", "nothing was changed: correct what it says above, then look again", id="preview"),
+        pytest.param("down", "3 resources of dev still stand: `make down STACK=dev` goes on from here", id="down"),
+    ],
+)
+def test_a_failure_is_told_in_the_words_of_its_command(
+    house: House, command: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    house.run("up")
+    house.sandbox._environment["ENGINE_FAILS"] = "always"
+
+    assert house.run(command) == 255
+    assert words in capsys.readouterr().err
+
+
+def test_a_refused_preview_speaks_of_a_preview(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    _break(house.stack_file, "\n  gpukit:cluster:\n    pols: {}\n")
+
+    assert house.run("preview") == 2
+    assert "dev is not previewed: nothing was changed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("git", "command"),
+    [
+        pytest.param(True, "preview --stack dev --base HEAD", id="git"),
+        pytest.param(False, "preview --stack dev", id="none"),
+    ],
+)
+def test_a_preview_ends_with_the_next_step(
+    house: House, git: bool, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if git:
+        (house.folder / ".git").mkdir()
+
+    house.run("preview")
+
+    assert capsys.readouterr().err.rstrip().endswith(f"{gpukit_command()} {command}")
 
 
 def test_down_without_protection_destroys_at_once(house: House) -> None:
