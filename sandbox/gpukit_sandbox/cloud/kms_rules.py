@@ -35,6 +35,29 @@ _REFUSED_WHILE_PENDING: Final = (
     "UpdateAlias",
     "UpdateKeyDescription",
 )
+_KEY_USAGES: Final = {
+    "RSA_2048": ("ENCRYPT_DECRYPT", "SIGN_VERIFY"),
+    "RSA_3072": ("ENCRYPT_DECRYPT", "SIGN_VERIFY"),
+    "RSA_4096": ("ENCRYPT_DECRYPT", "SIGN_VERIFY"),
+    "ECC_NIST_P256": ("SIGN_VERIFY", "KEY_AGREEMENT"),
+    "ECC_NIST_P384": ("SIGN_VERIFY", "KEY_AGREEMENT"),
+    "ECC_NIST_P521": ("SIGN_VERIFY", "KEY_AGREEMENT"),
+    "ECC_NIST_EDWARDS25519": ("SIGN_VERIFY",),
+    "ECC_SECG_P256K1": ("SIGN_VERIFY",),
+    "HMAC_224": ("GENERATE_VERIFY_MAC",),
+    "HMAC_256": ("GENERATE_VERIFY_MAC",),
+    "HMAC_384": ("GENERATE_VERIFY_MAC",),
+    "HMAC_512": ("GENERATE_VERIFY_MAC",),
+    "ML_DSA_44": ("SIGN_VERIFY",),
+    "ML_DSA_65": ("SIGN_VERIFY",),
+    "ML_DSA_87": ("SIGN_VERIFY",),
+    "ML_KEM_512": ("ENCAPSULATE_DECAPSULATE",),
+    "ML_KEM_768": ("ENCAPSULATE_DECAPSULATE",),
+    "ML_KEM_1024": ("ENCAPSULATE_DECAPSULATE",),
+    "SM2": ("ENCRYPT_DECRYPT", "SIGN_VERIFY", "KEY_AGREEMENT"),
+    "SYMMETRIC_DEFAULT": ("ENCRYPT_DECRYPT",),
+}
+"""What each key spec is for. Source: KMS API reference, CreateKey: KeyUsage."""
 
 
 def find_key(call: ApiCall, identifier: str) -> Any:
@@ -58,6 +81,27 @@ def waiting_time_is_seven_to_thirty_days(call: ApiCall) -> None:
             "ValidationException",
             f"PendingWindowInDays must be between {PENDING_DAYS[0]} and {PENDING_DAYS[1]}; it is {days}.",
         )
+
+
+@rule("kms", "CreateKey", source="KMS API reference, CreateKey: KeyUsage and KeySpec; botocore kms model")
+def key_usage_fits_its_spec(call: ApiCall) -> None:
+    """A usage that the key spec has, and named for all but symmetric encryption keys."""
+    spec = call.params.get("KeySpec") or call.params.get("CustomerMasterKeySpec") or "SYMMETRIC_DEFAULT"
+    usage = call.params.get("KeyUsage")
+    if usage is None and spec != "SYMMETRIC_DEFAULT":
+        raise AwsError("ValidationException", f"You must specify a KeyUsage value for a key of KeySpec {spec}.")
+    if usage is not None and usage not in _KEY_USAGES[spec]:
+        raise AwsError("ValidationException", f"KeyUsage {usage} is not compatible with KeySpec {spec}.")
+
+
+@rule("kms", "CreateKey", source="KMS API reference, CreateKey: Origin, CustomKeyStoreId, XksKeyId; botocore kms model")
+def key_origin_has_its_store(call: ApiCall) -> None:
+    """A key store for the origins that are kept in one; an external key's id for that of an external store alone."""
+    origin = call.params.get("Origin") or "AWS_KMS"
+    if origin in ("AWS_CLOUDHSM", "EXTERNAL_KEY_STORE") and not call.params.get("CustomKeyStoreId"):
+        raise AwsError("ValidationException", f"Origin {origin} needs a CustomKeyStoreId.")
+    if (origin == "EXTERNAL_KEY_STORE") != bool(call.params.get("XksKeyId")):
+        raise AwsError("ValidationException", f"XksKeyId goes with Origin EXTERNAL_KEY_STORE; the origin is {origin}.")
 
 
 @rule("kms", *_REFUSED_WHILE_PENDING, source=_KMS_DOC)
