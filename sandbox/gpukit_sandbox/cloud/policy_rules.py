@@ -121,6 +121,25 @@ def identity_policy_has_no_principal(call: ApiCall) -> None:
             raise AwsError("MalformedPolicyDocument", "Policy document should not specify a principal.")
 
 
+@rule(
+    "iam",
+    "CreatePolicy",
+    "CreatePolicyVersion",
+    "PutRolePolicy",
+    "PutUserPolicy",
+    "PutGroupPolicy",
+    source="IAM User Guide, IAM JSON policy elements: Sid; Grammar of the IAM JSON policy language: sid_string",
+)
+def statement_id_is_alphanumeric(call: ApiCall) -> None:
+    """A Sid of an identity's policy is of letters and digits; key and bucket policies take more."""
+    for statement in statements(call.params.get("PolicyDocument", "")):
+        if not re.fullmatch(r"[0-9A-Za-z]*", str(statement.get("Sid", ""))):
+            raise AwsError(
+                "MalformedPolicyDocument",
+                "Statement IDs (SID) must be alpha-numeric. Check that your input satisfies the regular expression [0-9A-Za-z]*",
+            )
+
+
 @rule("iam", "PutRolePolicy", "PutUserPolicy", "PutGroupPolicy", source=_IAM_DOC)
 def inline_policies_are_not_too_long(call: ApiCall) -> None:
     """All inline policies of an identity together have a limit."""
