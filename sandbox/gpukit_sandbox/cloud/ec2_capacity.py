@@ -506,6 +506,13 @@ def zone_names(region: str) -> frozenset[str]:
     return frozenset(zone.name for zone in RegionsAndZonesBackend.zones.get(region, ()))
 
 
+def zone_ids(region: str) -> frozenset[str]:
+    """Return the ids of a region's zones, the same in every account."""
+    from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
+
+    return frozenset(zone.zone_id for zone in RegionsAndZonesBackend.zones.get(region, ()))
+
+
 def _zone_name(region: str, zone_id: str | None) -> str | None:
     from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
 

@@ -328,6 +328,8 @@ def _check_placement(
     if not placement:
         return
     zone = placement.get("AvailabilityZone")
+    if zone and zone not in zone_names(region):
+        raise AwsError("InvalidParameterValue", f"Invalid availability zone: [{zone}]")
     if zone and zone != subnet.availability_zone:
         raise AwsError(
             "InvalidParameterValue",

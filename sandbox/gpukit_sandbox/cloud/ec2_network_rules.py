@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gpukit_sandbox.cloud.ec2_capacity import zone_names
+from gpukit_sandbox.cloud.ec2_capacity import zone_ids, zone_names
 from gpukit_sandbox.cloud.ec2_launch_rules import find_subnet
 from gpukit_sandbox.cloud.ec2_launches import backend_of
 from gpukit_sandbox.cloud.errors import AwsError
@@ -97,6 +97,11 @@ def subnet_range_is_valid(call: ApiCall) -> None:
         raise AwsError(
             "InvalidParameterValue",
             f"Value ({params['AvailabilityZone']}) for parameter availabilityZone is invalid. Subnets can currently only be created in the following availability zones: {', '.join(sorted(zone_names(call.region)))}.",
+        )
+    if params.get("AvailabilityZoneId") and params["AvailabilityZoneId"] not in zone_ids(call.region):
+        raise AwsError(
+            "InvalidParameterValue",
+            f"Value ({params['AvailabilityZoneId']}) for parameter availabilityZoneId is invalid. Subnets can currently only be created in the following availability zones: {', '.join(sorted(zone_ids(call.region)))}.",
         )
     if not params.get("CidrBlock"):
         if not params.get("Ipv6Native") and not params.get("Ipv4IpamPoolId"):

@@ -169,3 +169,25 @@ def volume_is_well_formed(call: ApiCall) -> None:
             iops=params.get("Iops"),
             throughput=params.get("Throughput"),
         )
+    if params.get("KmsKeyId") and not params.get("Encrypted"):
+        raise AwsError(
+            "InvalidParameterDependency", "The parameter KmsKeyId requires the parameter Encrypted to be set."
+        )
+
+
+@rule("ec2", "CreateVolume", source="EC2 API reference, CreateVolume; EC2 error codes: InvalidZone.NotFound")
+def volume_is_in_a_zone_that_exists(call: ApiCall) -> None:
+    """A zone of the Region, by its name or by its id, not by both."""
+    from gpukit_sandbox.cloud.ec2_capacity import zone_ids, zone_names
+
+    name, identifier = call.params.get("AvailabilityZone"), call.params.get("AvailabilityZoneId")
+    if name and identifier:
+        raise AwsError(
+            "InvalidParameterCombination", "AvailabilityZone and AvailabilityZoneId cannot both be specified."
+        )
+    if not name and not identifier:
+        raise AwsError(
+            "MissingParameter", "The request must contain the parameter AvailabilityZone or AvailabilityZoneId"
+        )
+    if (name and name not in zone_names(call.region)) or (identifier and identifier not in zone_ids(call.region)):
+        raise AwsError("InvalidZone.NotFound", f"The zone '{name or identifier}' does not exist.")
