@@ -6,6 +6,7 @@ from typing import Any, Final
 from moto.backends import get_backend
 
 from gpukit_sandbox.cloud.errors import AwsError
+from gpukit_sandbox.cloud.kms_rules import find_key
 from gpukit_sandbox.cloud.registry import rule
 from gpukit_sandbox.cloud.requests import ApiCall
 from gpukit_sandbox.cloud.state import ACCOUNT_ID
@@ -142,7 +143,7 @@ def retention_is_one_of_the_list(call: ApiCall) -> None:
 
 @rule("logs", "CreateLogGroup", source="CloudWatch Logs API reference, CreateLogGroup")
 def log_group_is_well_formed(call: ApiCall) -> None:
-    """No aws/ at the beginning, and a key of this Region that exists."""
+    """No aws/ at the beginning, and an enabled symmetric key of this Region."""
     name = call.params.get("logGroupName", "")
     if name.startswith("aws/"):
         raise AwsError("InvalidParameterException", "Log groups starting with AWS/ are reserved for AWS.")
@@ -151,7 +152,7 @@ def log_group_is_well_formed(call: ApiCall) -> None:
 
 @rule("logs", "AssociateKmsKey", source="CloudWatch Logs API reference, AssociateKmsKey")
 def log_key_exists(call: ApiCall) -> None:
-    """A key ARN of this Region."""
+    """The ARN of an enabled symmetric key of this Region."""
     _check_log_key(call, call.params.get("kmsKeyId"))
 
 
@@ -160,6 +161,15 @@ def _check_log_key(call: ApiCall, key: str | None) -> None:
         return
     if not re.fullmatch(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[A-Za-z0-9-]+", key):
         raise AwsError("InvalidParameterException", f"The specified KMS key is not an ARN: {key}")
+    if key.split(":")[3] == call.region and key.split(":")[4] != ACCOUNT_ID:
+        return  # Another account's key is out of sight.
+    found = find_key(call, key) if key.split(":")[3] == call.region else None
+    if found is None:
+        raise AwsError("InvalidParameterException", f"The specified KMS Key Id could not be found. '{key}'")
+    if found.key_state != "Enabled":
+        raise AwsError("InvalidParameterException", f"The specified KMS key is not enabled: {key}")
+    if getattr(found, "key_spec", "SYMMETRIC_DEFAULT") != "SYMMETRIC_DEFAULT":
+        raise AwsError("InvalidParameterException", f"CloudWatch Logs takes symmetric keys only: {key}")
 
 
 @rule(
