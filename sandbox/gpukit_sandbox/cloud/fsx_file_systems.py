@@ -310,11 +310,8 @@ def _check_changes(
         fsx_rules.check_capacity(kind, storage, int(capacity), lustre)
         require_capacity(call, kind, storage, int(capacity) - record["StorageCapacity"])
     if throughput is not None:
-        if kind.startswith("SCRATCH") or storage == "HDD":
-            raise bad(f"The throughput of {kind} with {storage} storage cannot be changed.")
         if lustre.get("EfaEnabled"):
             raise bad("The throughput tier of an EFA-enabled file system cannot be changed.")
-        fsx_rules.check_throughput_value(kind, storage, int(throughput))
         if int(throughput) == lustre["PerUnitStorageThroughput"]:
             raise bad(f"PerUnitStorageThroughput is {throughput} already.")
         if capacity is not None:
@@ -346,6 +343,45 @@ def _check_changes(
     if version is not None and version not in newer:
         raise bad(f"FileSystemTypeVersion can only be raised, from {record['FileSystemTypeVersion']}.")
     return capacity is not None or throughput is not None or bool(metadata)
+
+
+@rule("fsx", "UpdateFileSystem", source="FSx API reference, UpdateFileSystem: PerUnitStorageThroughput, errors")
+def new_throughput_is_one_of_the_tiers(call: ApiCall) -> None:
+    """A throughput per TiB that the deployment type has; a BadRequest, where CreateFileSystem has a code of its own."""
+    throughput = (call.params.get("LustreConfiguration") or {}).get("PerUnitStorageThroughput")
+    if throughput is None:
+        return
+    record = find_file_system(call.world, call.region, call.params["FileSystemId"])
+    kind, storage = record["LustreConfiguration"]["DeploymentType"], record["StorageType"]
+    if kind.startswith("SCRATCH") or storage != "SSD":
+        raise bad(f"The throughput of {kind} with {storage} storage cannot be changed.")
+    fsx_rules.check_throughput_value(kind, storage, int(throughput), code="BadRequest")
+
+
+@rule(
+    "fsx",
+    "UpdateFileSystem",
+    source="FSx API reference, UpdateFileSystemLustreConfiguration: ThroughputCapacity, DataReadCacheConfiguration",
+)
+def elastic_throughput_only_grows(call: ApiCall) -> None:
+    """Throughput capacity and read cache of Intelligent-Tiering alone; the capacity in steps and up."""
+    wanted = call.params.get("LustreConfiguration") or {}
+    throughput, cache = wanted.get("ThroughputCapacity"), wanted.get("DataReadCacheConfiguration")
+    if throughput is None and cache is None:
+        return
+    record = find_file_system(call.world, call.region, call.params["FileSystemId"])
+    lustre = record["LustreConfiguration"]
+    if record["StorageType"] != "INTELLIGENT_TIERING":
+        raise bad(
+            "ThroughputCapacity and DataReadCacheConfiguration are valid only when StorageType is INTELLIGENT_TIERING."
+        )
+    if throughput is not None:
+        if int(throughput) % fsx_rules.THROUGHPUT_CAPACITY_STEP:
+            raise bad(f"ThroughputCapacity must be a multiple of {fsx_rules.THROUGHPUT_CAPACITY_STEP} MB/s.")
+        if int(throughput) <= int(lustre["ThroughputCapacity"]):
+            raise bad(f"ThroughputCapacity can only be increased: it is {lustre['ThroughputCapacity']} MB/s.")
+    if cache is not None:
+        fsx_rules.check_read_cache(cache, int(throughput or lustre["ThroughputCapacity"]))
 
 
 def _described(lustre: Mapping[str, Any], kind: str, storage: str, capacity: int) -> dict[str, Any]:

@@ -146,11 +146,13 @@ def _check_throughput(kind: str, storage: str, lustre: Mapping[str, Any]) -> Non
     check_throughput_value(kind, storage, int(value))
 
 
-def check_throughput_value(kind: str, storage: str, value: int) -> None:
-    """Refuse a throughput per TiB that a deployment type does not have."""
+def check_throughput_value(
+    kind: str, storage: str, value: int, *, code: str = "InvalidPerUnitStorageThroughput"
+) -> None:
+    """Refuse a throughput per TiB that a deployment type does not have; `code` is the one that the action has for it."""
     if value not in THROUGHPUTS[(kind, storage)]:
         raise AwsError(
-            "InvalidPerUnitStorageThroughput",
+            code,
             f"PerUnitStorageThroughput {value} is not valid for {kind} with {storage} storage: {', '.join(map(str, THROUGHPUTS[(kind, storage)]))} are.",
         )
 
