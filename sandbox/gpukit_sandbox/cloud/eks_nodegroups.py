@@ -7,6 +7,7 @@ from typing import Any, Final
 from gpukit_sandbox.cloud import autoscaling, hardware
 from gpukit_sandbox.cloud.ec2_launches import backend_of
 from gpukit_sandbox.cloud.ec2_templates import find_template, find_version
+from gpukit_sandbox.cloud.ec2_volumes import VOLUME_TYPES
 from gpukit_sandbox.cloud.eks_clusters import (
     bad,
     begin,
@@ -104,6 +105,19 @@ def nodegroup_settings_are_valid(call: ApiCall) -> None:
     check_tags(params.get("tags"))
 
 
+@rule(
+    "eks",
+    "CreateNodegroup",
+    source="EKS API reference, CreateNodegroup: diskSize is in GiB; EC2 API reference, CreateVolume: sizes of gp3",
+)
+def nodegroup_disk_is_a_volume(call: ApiCall) -> None:
+    """A root disk of a size that its volume type has: the reference itself gives no range."""
+    low, high = VOLUME_TYPES["gp3"].size_gib
+    size = call.params.get("diskSize")
+    if size is not None and not low <= int(size) <= high:
+        raise bad(f"diskSize {size} is invalid: it must be between {low} and {high} GiB.")
+
+
 @rule("eks", "CreateNodegroup", source=_NODEGROUP_DOC)
 def nodegroup_template_and_request_do_not_overlap(call: ApiCall) -> None:
     """What a launch template may not hold for EKS, and what may stand in one of the two places only."""
@@ -114,7 +128,7 @@ def nodegroup_template_and_request_do_not_overlap(call: ApiCall) -> None:
         data = template_data(call, spec)
         _check_template_data(data)
         for name in ("diskSize", "remoteAccess"):
-            if params.get(name):
+            if params.get(name) is not None:
                 raise bad(f"{name} cannot be specified with a launch template: it belongs in the template.")
         if data.get("InstanceType") and params.get("instanceTypes"):
             raise bad("Cannot specify instance types in launch template and API request")
