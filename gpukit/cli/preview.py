@@ -42,7 +42,7 @@ def command(
     Show what a stack would make, and what a change of it would create, update, replace and delete.
 
     Runs the program with recorded answers in place of a cloud. Exit codes: 0 fine, 1 the program stopped with an
-    error, 2 unreadable input or bad usage, 3 the components are not installed or git is missing, 4 a gate refused.
+    error, 2 unreadable input or bad usage, 3 the components are not installed or git is missing or silent, 4 a gate refused.
     """
     import datetime
     from concurrent.futures import ThreadPoolExecutor
@@ -51,7 +51,7 @@ def command(
     from gpukit.preview.project import ProjectError
     from gpukit.preview.record import ProgramFailed, RecorderMissing
     from gpukit.preview.recording import render_recording
-    from gpukit.preview.revision import RevisionError
+    from gpukit.preview.revision import GitMissing, RevisionError
     from gpukit.projects.manifest import TemplateError
     from gpukit.report.change import UnreadablePreview
     from gpukit.report.gates import BadGate, parse_gates
@@ -78,10 +78,10 @@ def command(
         allowed = load_allow_list(directory, base=base, stack=change.stack, today=day, path=allow_file)
         over = broken_limits(directory, base=base, known=known)
         report = judge_change(change, gates=(*gates, *known.gates), allowed=allowed, over_limits=over)
-    except (ProjectError, UnreadablePreview, BadGate, TemplateError) as error:
-        _stop(EXIT_BAD_INPUT, str(error))
-    except (RecorderMissing, RevisionError) as error:
+    except (RecorderMissing, GitMissing) as error:
         _stop(EXIT_MISSING, str(error))
+    except (ProjectError, UnreadablePreview, BadGate, TemplateError, RevisionError) as error:
+        _stop(EXIT_BAD_INPUT, str(error))
     except ProgramFailed as error:
         _stop(EXIT_FAILED, str(error))
     text = render_report(report, chosen, limit=limit)

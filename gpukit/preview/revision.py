@@ -14,12 +14,21 @@ _TIMEOUT_SECONDS: Final = 60
 
 
 class RevisionError(Exception):
-    """Git is missing, or there is no such revision; for people."""
+    """There is no such revision, or no repository here; for people."""
+
+
+class GitMissing(RevisionError):
+    """There is no git to ask, or it does not answer."""
 
 
 def repository_of(folder: Path) -> Path:
     """Return the top folder of the repository that holds a folder; RevisionError where there is none."""
-    return Path(_git(folder, "rev-parse", "--show-toplevel").decode().strip())
+    try:
+        return Path(_git(folder, "rev-parse", "--show-toplevel").decode().strip())
+    except GitMissing:
+        raise
+    except RevisionError as error:
+        raise _no_repository(folder, error) from error
 
 
 def resolve(folder: Path, ref: str) -> str:
@@ -28,9 +37,10 @@ def resolve(folder: Path, ref: str) -> str:
         raise RevisionError(f"`{ref}` is no git revision")
     try:
         return _git(folder, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}").decode().strip()
+    except GitMissing:
+        raise
     except RevisionError as error:
-        if "is not on PATH" in str(error):
-            raise
+        repository_of(folder)
         raise RevisionError(
             f"git knows no revision `{ref}` here; fetch it first (in CI: fetch-depth 0), or name another"
         ) from error
@@ -51,8 +61,29 @@ def export(folder: Path, ref: str, target: Path) -> str:
     archive = _git(repository_of(folder), "archive", "--format=tar", commit)
     target.mkdir(parents=True, exist_ok=True)
     with tarfile.open(fileobj=io.BytesIO(archive)) as members:
-        members.extractall(target, filter="data")
+        members.extractall(target, filter=_no_way_out)
     return commit
+
+
+def _no_way_out(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
+    """Return what may be written below the folder; a link that leads out of it is left away, a program needs none."""
+    try:
+        return tarfile.data_filter(member, path)
+    except (tarfile.AbsoluteLinkError, tarfile.LinkOutsideDestinationError):
+        return None
+
+
+def _no_repository(folder: Path, error: RevisionError) -> RevisionError:
+    """Return what git's refusal means for people; git's own words where it is not the plain case."""
+    where = folder.resolve()
+    if "not a git repository" not in str(error):
+        return RevisionError(f"git cannot read the repository of {where}: {error}")
+    return RevisionError(
+        f"{where} lies in no git repository, so there is no other revision to compare with\n"
+        f"  why:  the base is read from git's history\n"
+        f"  fix:  leave the base out to see all that the stack makes; or put the folder under git on the base first: "
+        f"git init -b main && git add . && git commit -m base"
+    )
 
 
 def _git(folder: Path, *arguments: str) -> bytes:
@@ -61,9 +92,9 @@ def _git(folder: Path, *arguments: str) -> bytes:
             ["git", "-C", str(folder), *arguments], capture_output=True, timeout=_TIMEOUT_SECONDS, check=False
         )
     except FileNotFoundError as error:
-        raise RevisionError("git is not on PATH") from error
+        raise GitMissing("git is not on PATH; install it, or leave the base out") from error
     except subprocess.TimeoutExpired as error:
-        raise RevisionError(f"git {arguments[0]} took more than {_TIMEOUT_SECONDS} s") from error
+        raise GitMissing(f"git {arguments[0]} took more than {_TIMEOUT_SECONDS} s") from error
     if done.returncode != 0:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         raise RevisionError(f"git {arguments[0]}: {said[-1] if said else 'it failed'}")

@@ -142,8 +142,8 @@ def test_a_change_cannot_allow_itself(project: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        pytest.param(("--base", "no-such-ref"), 3, "git knows no revision `no-such-ref`", id="unknown-revision"),
-        pytest.param(("--base", "--upload-pack=x"), 3, "is no git revision", id="option-as-revision"),
+        pytest.param(("--base", "no-such-ref"), 2, "git knows no revision `no-such-ref`", id="unknown-revision"),
+        pytest.param(("--base", "--upload-pack=x"), 2, "is no git revision", id="option-as-revision"),
         pytest.param(("--base-file", "nowhere.json"), 2, "there is no recording", id="no-recording"),
         pytest.param(("--fail-on", "repalce"), 2, "did you mean `replace`", id="mistyped-gate"),
         pytest.param(("--base", "HEAD", "--base-file", "x"), 2, "either --base or --base-file", id="two-bases"),
