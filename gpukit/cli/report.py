@@ -89,6 +89,10 @@ def report(
             _stop(f"{option} is given {len(given)} times, --from {len(sources)} times; give one for each, or none")
     if (plan_before or plan_after or findings) and len(sources) > 1:
         _stop("--plan-before, --plan-after and --findings go with one --from; use --stack-file for several")
+    for file in files:
+        if not file.is_file():
+            problem = "is a folder" if file.is_dir() else "there is no such file"
+            _stop(f"--stack-file {file}: {problem}{_near_stack_file(file)}")
     day = _day(today)
     try:
         chosen = ReportFormat.JSON if as_json else ReportFormat(form)
@@ -218,6 +222,12 @@ def _numbers_at(file: Path, base: str | None, day: "datetime.date") -> "Numbers 
     if text is None:
         return None
     return numbers_of_text(text, file=str(file), folder=file.parent, today=day).numbers
+
+
+def _near_stack_file(file: Path) -> str:
+    """Return a hint where the stack file lies in `stacks/`, as Pulumi.yaml's `stackConfigDir` may say."""
+    near = file.parent / "stacks" / file.name
+    return f"; did you mean {near}" if near.is_file() else ""
 
 
 def _gpu_types() -> frozenset[str]:

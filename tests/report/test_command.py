@@ -92,6 +92,17 @@ def test_the_stack_file_brings_budget_findings_and_numbers(tmp_path: Path) -> No
     assert "GPUs 0 → 64" in result.stdout
 
 
+def test_a_stack_file_that_is_not_there_is_named_with_the_one_that_may_be_meant(preview: Path, tmp_path: Path) -> None:
+    (tmp_path / "stacks").mkdir()
+    (tmp_path / "stacks" / "Pulumi.prod.yaml").write_text("config: {}\n")
+    result = run("--from", preview, "--stack-file", tmp_path / "Pulumi.prod.yaml")
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert f"{tmp_path}/Pulumi.prod.yaml: there is no such file" in result.stderr
+    assert f"did you mean {tmp_path}/stacks/Pulumi.prod.yaml" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
