@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from gpukit.finding import Severity
 from gpukit.preview.recording import Recording, parse_recording
 from gpukit.report.redaction import redact_text
 
@@ -17,6 +19,9 @@ TIMEOUT_SECONDS: Final = 300
 EXIT_NO_PULUMI: Final = 3
 _SECRET_VARIABLES: Final = ("AWS_", "PULUMI_", "GITHUB_TOKEN", "GH_TOKEN", "GITLAB_TOKEN", "CI_JOB_TOKEN", "KUBECONFIG")
 """Starts of variables that a program needs only to reach a cloud; a recording must not be able to."""
+
+_FINDING: Final = re.compile(rf"GK\d{{4}} ({'|'.join(Severity)})\b")
+"""How a finding begins in a program's log."""
 
 
 class RecorderMissing(Exception):
@@ -108,9 +113,25 @@ def _finish(request: RecordRequest, process: "subprocess.Popen[str]") -> Recordi
         process.kill()
         process.communicate()
         raise ProgramFailed(f"recording `{request.stack}` took more than {TIMEOUT_SECONDS} s") from None
-    said = redact_text(err.strip())
+    said = worst_first(redact_text(err.strip()))
     if process.returncode == EXIT_NO_PULUMI:
         raise RecorderMissing(said)
     if process.returncode != 0:
         raise ProgramFailed(said or f"recording `{request.stack}` ended with {process.returncode}")
     return parse_recording(out, where=f"the recording of `{request.stack}`")
+
+
+def worst_first(said: str) -> str:
+    """Return a program's words with its own error first, then the findings by level: error, warning, unknown."""
+    blocks: list[list[str]] = []
+    for line in said.splitlines():
+        if blocks and (line.startswith((" ", "\t")) or not line):
+            blocks[-1].append(line)
+        else:
+            blocks.append([line])
+    return "\n".join("\n".join(block) for block in sorted(blocks, key=_rank))
+
+
+def _rank(block: list[str]) -> int:
+    level = _FINDING.match(block[0])
+    return 0 if level is None else 1 + list(Severity).index(Severity(level[1]))
