@@ -1,5 +1,5 @@
 """
-Render a change as Markdown: the pull-request comment and the step summary.
+Render a change as Markdown: the pull-request comment.
 
 The comment is built of blocks in order of importance. The head line, Danger and the refusals are always whole; the
 rest is filled in until the limit, row by row, and what did not fit is counted in words. Danger has three forms, from
@@ -11,21 +11,32 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from gpukit.finding import Severity
+from gpukit.finding import Finding, Severity
 from gpukit.report.change import UNKNOWN, Action, Change, ReplaceOrder, ResourceStep, name_of
 from gpukit.report.danger import Danger, Harm
 from gpukit.report.engine_digest import SOURCE as ENGINE_DIGEST
 from gpukit.report.escaping import code, prose, value_text
 from gpukit.report.gates import GateResult
-from gpukit.report.verdict import Verdict, count_words, judge, number_lines, numbers_in_a_line
-from gpukit.report.wording import change_words, danger_words, short_type
+from gpukit.report.verdict import TOTALS_ALONE, Verdict, count_words, judge, number_lines, numbers_in_a_line
+from gpukit.report.wording import (
+    change_words,
+    counted,
+    danger_words,
+    errors_first,
+    short_type,
+    worst_findings_first,
+)
 
 MAX_COMMENT_CHARS: Final = 60_000
 """GitHub refuses over 65,536 characters; the rest is room for markers. Source: GitHub API error text, 2026-08."""
 
+WORST_FIRST: Final = (
+    Action.REPLACE, Action.DELETE, Action.FORGET, Action.UPDATE, Action.IMPORT, Action.CREATE
+)  # fmt: skip
 _MAX_CHANGES_IN_ROW: Final = 6
 _MAX_NAMES_IN_ROW: Final = 12
 _MORE_ROOM: Final = 200
+_FINDINGS_HEAD: Final = "| code | level | path | problem and fix |\n|---|---|---|---|"
 _TABLE_HEAD: Final = "| what | type | name | details |\n|---|---|---|---|"
 
 
@@ -48,19 +59,16 @@ def render_markdown(
 ) -> str:
     """Return the section of one stack, at most `limit` characters, ending in a newline."""
     head = _head(change, tuple(dangers), gate)
-    fixed = [head, *_numbers_table(change)]
-    refusals = _refusals(gate)
-    dangers_text = _dangers(dangers, change.source, budget=limit - len("\n\n".join(fixed)) - len(refusals) - 1_500)
+    fixed = [head, *totals_alone(change, dangers, gate), *numbers_table(change)]
+    refusals = refusals_section(gate)
+    dangers_text = danger_section(
+        dangers, change.source, budget=limit - len("\n\n".join(fixed)) - len(refusals) - 1_500
+    )
     text = "\n\n".join([part for part in [*fixed, refusals, dangers_text] if part]) + "\n"
     for block in _blocks(change, dangers, gate):
         room = limit - len(text) - _MORE_ROOM
         text += _fit(block, room)
     return text
-
-
-def render_step_summary(change: Change, dangers: Sequence[Danger], gate: GateResult | None = None) -> str:
-    """Return the same for a job's summary page, which holds a mebibyte; the limit here is by bytes of that page."""
-    return render_markdown(change, dangers, gate, limit=250_000)
 
 
 def head_line(change: Change, dangers: Sequence[Danger], gate: GateResult | None) -> str:
@@ -83,7 +91,8 @@ def _head(change: Change, dangers: tuple[Danger, ...], gate: GateResult | None) 
     return f"{words} · {count_words(change)} · " + numbers.replace("$/", "\\$/")
 
 
-def _numbers_table(change: Change) -> list[str]:
+def numbers_table(change: Change) -> list[str]:
+    """Return the table of the numbers that move; empty where none does or none is known."""
     lines = number_lines(change.before, change.after)
     if not any(line.moved for line in lines) or all(line.before == line.after == "?" for line in lines):
         return []
@@ -97,7 +106,13 @@ def _numbers_table(change: Change) -> list[str]:
     return ["| | before | after | change |\n|---|--:|--:|--:|\n" + "\n".join(rows)]
 
 
-def _refusals(gate: GateResult | None) -> str:
+def totals_alone(change: Change, dangers: Sequence[Danger], gate: GateResult | None) -> list[str]:
+    """Return why numbers move where no resource does; empty where that is not so."""
+    return [TOTALS_ALONE] if judge(change, tuple(dangers), gate) is Verdict.ONLY_TOTALS else []
+
+
+def refusals_section(gate: GateResult | None) -> str:
+    """Return every gate that refuses, and what; beyond 50 one line for each gate."""
     if gate is None or not gate.refused:
         return ""
     lines = [f"- {code(str(refusal.gate))} {prose(refusal.what)}" for refusal in gate.refusals]
@@ -110,7 +125,8 @@ def _refusals(gate: GateResult | None) -> str:
     return "### Refused\n" + "\n".join(lines)
 
 
-def _dangers(dangers: Sequence[Danger], source: str, *, budget: int) -> str:
+def danger_section(dangers: Sequence[Danger], source: str, *, budget: int) -> str:
+    """Return all dangers in the longest of four forms that fits `budget` characters."""
     if not dangers:
         return ""
     forms: tuple[Callable[[Sequence[Danger]], list[str]], ...] = (
@@ -177,13 +193,13 @@ def _blocks(change: Change, dangers: Sequence[Danger], gate: GateResult | None) 
         yield _component_block(component, [step for step in shown if step.component == component], dangerous)
     unknown = [row for step in shown if (row := _unknown_row(step))]
     if unknown:
-        yield _folded(f"Known only after the update: {len(unknown):,} resources", unknown)
+        yield _folded(f"Known only after the update: {counted(len(unknown), 'resource')}", unknown)
     tags = [step for step in change.steps if step.is_tag_only]
     if tags:
-        yield _folded(f"Tags only: {len(tags):,} resources", _noise_rows(tags))
+        yield _folded(f"Tags only: {counted(len(tags), 'resource')}", _noise_rows(tags))
     computed = [step for step in change.steps if step.is_computed_only]
     if computed:
-        yield _folded(f"Computed again by the provider: {len(computed):,} resources", _noise_rows(computed))
+        yield _folded(f"Computed again by the provider: {counted(len(computed), 'resource')}", _noise_rows(computed))
     notes = [f"- {prose(note)}" for note in change.notes]
     if not change.is_empty or not change.complete:
         yield _folded(f"About this report (source: {change.source})", notes or ["- complete"])
@@ -192,28 +208,28 @@ def _blocks(change: Change, dangers: Sequence[Danger], gate: GateResult | None) 
 def _finding_blocks(change: Change) -> Iterable[_Block]:
     if not change.findings:
         return
-    counts = ", ".join(
-        f"{number} {level.value}"
-        for level in Severity
-        if (number := sum(finding.severity is level for finding in change.findings))
-    )
-    order = list(Severity)
     rows = [
         f"| {finding.code} | {finding.severity.value} | {code(finding.path)} | {prose(finding.problem, 300)}; "
         f"fix: {prose(finding.fix, 300)} |"
-        for finding in sorted(change.findings, key=lambda f: (order.index(f.severity), f.path, f.code))
+        for finding in worst_findings_first(change.findings)
     ]
     yield _Block(
-        opening=f"### Findings ({counts})\n| code | level | path | problem and fix |\n|---|---|---|---|",
+        opening=f"### Findings ({level_counts(change.findings)})\n{_FINDINGS_HEAD}",
         rows=tuple(rows),
         more="| | | | and {count:,} more findings of the same or a lower level |",
     )
 
 
+def level_counts(findings: Iterable[Finding]) -> str:
+    """Return `1 error, 2 warning`: the levels that occur, worst first."""
+    levels = [finding.severity for finding in findings]
+    return ", ".join(f"{levels.count(level)} {level.value}" for level in Severity if level in levels)
+
+
 def _message_blocks(change: Change) -> Iterable[_Block]:
     rows = [
         f"- {message.level}{' at ' + code(name_of(message.urn)) if message.urn else ''}: {prose(message.text, 600)}"
-        for message in sorted(change.messages, key=lambda message: message.level != "error")
+        for message in errors_first(change.messages)
     ]
     if rows:
         yield _Block(opening="### What the engine says", rows=tuple(rows), more="- and {count:,} more messages")
@@ -233,8 +249,7 @@ def _gate_notes(gate: GateResult | None) -> Iterable[_Block]:
 
 
 def _component_block(component: str, steps: list[ResourceStep], dangerous: set[str]) -> _Block:
-    order = [Action.REPLACE, Action.DELETE, Action.FORGET, Action.UPDATE, Action.IMPORT, Action.CREATE]
-    steps = sorted(steps, key=lambda step: (order.index(step.action), step.type_token, step.name))
+    steps = sorted(steps, key=lambda step: (WORST_FIRST.index(step.action), step.type_token, step.name))
     rows: list[str] = []
     for (action, token), group in groupby(steps, key=lambda step: (step.action, step.type_token)):
         members = list(group)

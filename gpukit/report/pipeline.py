@@ -12,10 +12,11 @@ from gpukit.report.danger import Danger, find_dangers
 from gpukit.report.engine_digest import parse_engine_digest
 from gpukit.report.engine_events import looks_like_events, parse_engine_events
 from gpukit.report.gates import Gate, GateResult, check_gates
-from gpukit.report.markdown import MAX_COMMENT_CHARS, render_markdown, render_step_summary
+from gpukit.report.markdown import MAX_COMMENT_CHARS, render_markdown
 from gpukit.report.numbers import with_carried_numbers
 from gpukit.report.plain_text import render_plain_text
 from gpukit.report.redaction import redact_text
+from gpukit.report.step_summary import render_step_summary
 
 
 class ReportFormat(StrEnum):

@@ -6,8 +6,15 @@ from gpukit.report.change import Action, Change, name_of
 from gpukit.report.danger import Danger
 from gpukit.report.escaping import terminal
 from gpukit.report.gates import GateResult
-from gpukit.report.verdict import count_words, judge, numbers_in_a_line
-from gpukit.report.wording import change_words, danger_words, short_type
+from gpukit.report.verdict import TOTALS_ALONE, Verdict, count_words, judge, numbers_in_a_line
+from gpukit.report.wording import (
+    change_words,
+    counted,
+    danger_words,
+    errors_first,
+    short_type,
+    worst_findings_first,
+)
 
 _SIGNS = {
     Action.CREATE: "+",
@@ -29,6 +36,8 @@ def render_plain_text(change: Change, dangers: Sequence[Danger], gate: GateResul
         f"  {count_words(change)}",
         f"  {numbers_in_a_line(change.before, change.after)}",
     ]
+    if verdict is Verdict.ONLY_TOTALS:
+        lines += [f"  {TOTALS_ALONE}"]
     if gate is not None and gate.refused:
         lines += ["", "Refused", *(f"  {refusal.gate}: {terminal(refusal.what)}" for refusal in gate.refusals)]
     if dangers:
@@ -36,13 +45,16 @@ def render_plain_text(change: Change, dangers: Sequence[Danger], gate: GateResul
         lines += [f"  {danger_words(danger, terminal, terminal).replace('**', '')}" for danger in dangers]
     if change.findings:
         lines += ["", f"Findings ({len(change.findings):,})"]
-        for finding in change.findings:
+        for finding in worst_findings_first(change.findings):
             level = finding.severity.value
             lines.append(f"  {finding.code} {level} {terminal(finding.path)}: {terminal(finding.problem)}")
             lines.append(f"      fix: {terminal(finding.fix)}")
     if change.messages:
         lines += ["", "What the engine says"]
-        lines += [f"  {message.level}{_at(message.urn)}: {terminal(message.text)}" for message in change.messages]
+        lines += [
+            f"  {message.level}{_at(message.urn)}: {terminal(message.text)}"
+            for message in errors_first(change.messages)
+        ]
     if gate is not None and (gate.lifted or gate.notes):
         lines += ["", "Allow list"]
         lines += [
@@ -74,9 +86,9 @@ def _steps(change: Change) -> list[str]:
     tags = sum(step.is_tag_only for step in change.steps)
     computed = sum(step.is_computed_only for step in change.steps)
     if tags:
-        lines += ["", f"tags only: {tags:,} resources"]
+        lines += ["", f"tags only: {counted(tags, 'resource')}"]
     if computed:
-        lines += ["", f"computed again by the provider: {computed:,} resources"]
+        lines += ["", f"computed again by the provider: {counted(computed, 'resource')}"]
     return lines
 
 

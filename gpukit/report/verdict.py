@@ -2,11 +2,18 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from gpukit.finding import Severity
 from gpukit.report.change import Action, Change, Numbers
 from gpukit.report.danger import Danger
 from gpukit.report.gates import GateResult
+
+TOTALS_ALONE: Final = (
+    "No resource would be touched: what moved are the totals that gpukit counts from the stack file, such as nodes "
+    "that no resource states (an existing cluster, a size that a scaler or a schedule holds), prices, power or carbon."
+)
+"""What a person needs to know where resources and numbers disagree."""
 
 
 class Verdict(StrEnum):
@@ -17,6 +24,8 @@ class Verdict(StrEnum):
     DANGER = "Danger"
     FINDINGS = "Errors found"
     CHANGES = "Changes"
+    ONLY_TOTALS = "Only totals change"
+    """No resource would be touched, and the numbers before and after differ all the same."""
     NO_CHANGES = "No changes"
 
 
@@ -41,7 +50,16 @@ def judge(change: Change, dangers: tuple[Danger, ...], gate: GateResult | None) 
         return Verdict.DANGER
     if any(finding.severity is Severity.ERROR for finding in change.findings):
         return Verdict.FINDINGS
-    return Verdict.NO_CHANGES if change.is_empty else Verdict.CHANGES
+    if not change.is_empty:
+        return Verdict.CHANGES
+    return Verdict.ONLY_TOTALS if totals_moved(change) else Verdict.NO_CHANGES
+
+
+def totals_moved(change: Change) -> bool:
+    """Tell whether a number that is known on both sides differs; an unknown one tells nothing."""
+    return any(
+        line.moved and "?" not in (line.before, line.after) for line in number_lines(change.before, change.after)
+    )
 
 
 def count_words(change: Change) -> str:

@@ -1,9 +1,10 @@
 """The phrases that the Markdown and the plain-text renderer share; how a name is quoted is theirs to say."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from gpukit.report.change import UNKNOWN, Action, PropertyChange, ReplaceOrder
+from gpukit.finding import Finding, Severity
+from gpukit.report.change import UNKNOWN, Action, Message, PropertyChange, ReplaceOrder
 from gpukit.report.danger import Danger, Harm
 from gpukit.report.escaping import MAX_VALUE_CHARS, value_text
 
@@ -13,6 +14,22 @@ _MAX_CAUSES: Final = 6
 _EXCERPT_LEAD: Final = 20
 _EXCERPT_CHARS: Final = 80
 _PROVIDERS_LEFT_OUT: Final = ("aws", "kubernetes")
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number with its noun in the right form: `1 resource`, `2,000 resources`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def worst_findings_first(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings by level (error, warning, unknown), then by path and code."""
+    order = list(Severity)
+    return sorted(findings, key=lambda finding: (order.index(finding.severity), finding.path, finding.code))
+
+
+def errors_first(messages: Iterable[Message]) -> list[Message]:
+    """Return an engine's messages, its errors before the rest, else in its own order."""
+    return sorted(messages, key=lambda message: message.level != "error")
 
 
 def short_type(token: str) -> str:
@@ -60,7 +77,7 @@ def danger_words(danger: Danger, quote: Quote, prose: Quote) -> str:
             else "the old one goes first: nothing stands in between"
         )
     if danger.nodes is not None and danger.harm is not Harm.RESTARTED:
-        parts.append(f"{danger.nodes:,} {'node drains' if danger.nodes == 1 else 'nodes drain'}")
+        parts.append(f"{counted(danger.nodes, 'node')} {'drains' if danger.nodes == 1 else 'drain'}")
     if danger.loses:
         parts.append(f"at stake: {prose(danger.loses)}")
     if danger.hint:

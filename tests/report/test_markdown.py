@@ -166,3 +166,42 @@ def test_a_report_of_five_thousand_steps_is_quick() -> None:
     report(text)
 
     assert time.process_time() - start < 8
+
+
+ONE_UPDATE = step("update", NODE_GROUP, "train-a", old=GPU_GROUP, new={**GPU_GROUP, "tags": {"team": "audio"}})
+
+
+@pytest.mark.parametrize(
+    ("form", "says"),
+    [
+        pytest.param(ReportFormat.MARKDOWN, "Tags only: 1 resource<", id="markdown"),
+        pytest.param(ReportFormat.TEXT, "tags only: 1 resource\n", id="text"),
+    ],
+)
+def test_one_resource_is_no_plural(form: ReportFormat, says: str) -> None:
+    assert says in report(digest(ONE_UPDATE), form=form)
+
+
+@pytest.mark.parametrize("form", [ReportFormat.MARKDOWN, ReportFormat.SUMMARY, ReportFormat.TEXT])
+def test_totals_that_move_without_a_resource_are_explained(form: ReportFormat) -> None:
+    text = report(digest(totals=TOTALS), form=form, after=Numbers(**{**TOTALS, "gpus": 0}))
+
+    assert "Only totals change" in text.splitlines()[0]
+    assert "No changes" not in text
+    assert "No resource would be touched: what moved are the totals" in text
+
+
+def test_a_total_that_nobody_knows_has_not_moved() -> None:
+    after = Numbers(**{**TOTALS, "hourly_usd": None, "monthly_usd": None})
+
+    assert report(digest(totals=TOTALS), after=after).startswith("**No changes**")
+
+
+def test_text_tells_errors_before_warnings_and_unknowns() -> None:
+    findings = tuple(
+        Finding(code=f"GK{number}", severity=level, path=f"p{number}", problem="p", why="w", fix="f")
+        for number, level in ((1001, Severity.UNKNOWN), (1002, Severity.WARNING), (1003, Severity.ERROR))
+    )
+    text = report(digest(ONE_UPDATE), form=ReportFormat.TEXT, findings=findings)
+
+    assert text.index("GK1003") < text.index("GK1002") < text.index("GK1001")
