@@ -80,6 +80,8 @@ def up(
 @_plain_errors
 def status(name: Name = DEFAULT_NAME, as_json: Json = False) -> None:
     """Show what runs: parts, endpoint, stacks."""
+    from gpukit_sandbox.summary import tell_count
+
     found = _sandbox(name).status()
     if as_json:
         typer.echo(json.dumps(found, indent=2, sort_keys=True))
@@ -98,14 +100,14 @@ def status(name: Name = DEFAULT_NAME, as_json: Json = False) -> None:
                 f"pid {part['pid']}, {'running' if part['running'] else 'ended'}, log {part['log']}",
             )
         )
-    lines += [("stack", stack) for stack in found["stacks"]]
+    lines += [("stack", f"{stack}, {tell_count(number, 'resource')}") for stack, number in found["resources"].items()]
     lines += [
-        (f"world {kind}", str(count))
-        for kind, count in sorted(found["world"].items())
-        if isinstance(count, int) and count
+        (f"world {place}", ", ".join(f"{kind} {number:,}" for kind, number in sorted(kinds.items())))
+        for place, kinds in sorted(found["world"].items())
+        if isinstance(kinds, dict) and kinds
     ]
     for label, value in lines:
-        typer.echo(f"{label:<14} {value}")
+        typer.echo(f"{label:<15} {value}")
     for part in found["parts"]:
         if not part["running"]:
             _say(f"{part['name']} ended by itself; its last lines:\n        {part['last_lines']}")
@@ -184,7 +186,7 @@ def faults_set(
         if kind not in KINDS:
             raise UnknownName(f"no fault is called {kind!r}", fix=f"use {', '.join(KINDS)}")
     write_json(_faults_file(name), wanted)
-    _say(f"{sum(len(rows) for rows in wanted.values())} faults are on in sandbox {name!r}")
+    _say(_tell_faults(sum(len(rows) for rows in wanted.values()), name))
 
 
 @faults_app.command("clear")
@@ -193,6 +195,10 @@ def faults_clear(name: Name = DEFAULT_NAME) -> None:
     """Switch every fault off."""
     _faults_file(name).unlink(missing_ok=True)
     _say(f"no fault is on in sandbox {name!r}")
+
+
+def _tell_faults(number: int, name: str) -> str:
+    return f"{number} fault{' is' if number == 1 else 's are'} on in sandbox {name!r}"
 
 
 def _faults_file(name: str) -> Path:

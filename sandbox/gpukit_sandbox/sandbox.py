@@ -23,7 +23,16 @@ from gpukit_sandbox import processes, tools
 from gpukit_sandbox.errors import MissingTool, PartFailed, SandboxError
 from gpukit_sandbox.executables import write_executables
 from gpukit_sandbox.processes import Part
-from gpukit_sandbox.state import DEFAULT_NAME, StateDirectory, read_json, state_directory, write_json
+from gpukit_sandbox.salt import find_stack_files, read_unsalted, take_salt_away
+from gpukit_sandbox.state import (
+    DEFAULT_NAME,
+    StateDirectory,
+    made_in_cloud,
+    read_json,
+    stack_resources,
+    state_directory,
+    write_json,
+)
 
 Progress = Callable[[str], None]
 
@@ -32,6 +41,8 @@ KUBERNETES_PROVIDER: Final = "pulumi-resource-kubernetes"
 CLOUD_READY_SECONDS: Final = 60.0
 PASSPHRASE: Final = "gpukit-sandbox"
 """Encrypts the sandbox's own stacks; it guards nothing, and a real stack never sees it."""
+FALLBACK_REGION: Final = "us-east-1"
+"""Where nothing stands yet and the user's shell names no region: boto3 refuses to work without one."""
 ACCESS_KEY: Final = "sandbox"
 """Not a key of any account: the double asks for some words here and ignores them."""
 
@@ -74,6 +85,7 @@ class Sandbox:
         parts = self._parts()
         running = {part.name: processes.is_running(part) for part in parts}
         cloud = read_json(self.directory.cloud / "cloud.json") if running.get("cloud") else {}
+        resources = self._count_resources()
         return {
             "name": self.name,
             "running": bool(parts) and all(running.values()),
@@ -91,7 +103,8 @@ class Sandbox:
                 }
                 for p in parts
             ],
-            "stacks": self._stacks(),
+            "stacks": sorted(resources),
+            "resources": resources,
             "world": _ask(f"{cloud['endpoint']}/_gpukit/world") if cloud.get("endpoint") else {},
         }
 
@@ -127,12 +140,16 @@ class Sandbox:
                 fix="state a command after `--`",
             )
         # The child shares the terminal and gets Ctrl-C itself; this process must outlive it to return its code.
+        unsalted = read_unsalted(find_stack_files(command, cwd))
         process = subprocess.Popen([found, *command[1:]], env=environment, cwd=cwd)
-        while True:
-            try:
-                return process.wait()
-            except KeyboardInterrupt:
-                continue
+        try:
+            while True:
+                try:
+                    return process.wait()
+                except KeyboardInterrupt:
+                    continue
+        finally:
+            take_salt_away(unsalted, progress or _silent)
 
     def environment(self, *, progress: Progress | None = None) -> dict[str, str]:
         """Return the whole environment of a sandbox command; starts the sandbox when it does not run."""
@@ -183,6 +200,7 @@ class Sandbox:
             "AWS_ENDPOINT_URL": status["endpoint"],
             "AWS_ACCESS_KEY_ID": ACCESS_KEY,
             "AWS_SECRET_ACCESS_KEY": ACCESS_KEY,
+            **dict.fromkeys(("AWS_REGION", "AWS_DEFAULT_REGION"), _region(status["world"])),
             "AWS_EC2_METADATA_DISABLED": "true",
             "AWS_CONFIG_FILE": os.devnull,
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
@@ -259,9 +277,17 @@ class Sandbox:
         """Return the kubeconfig that goes with this sandbox, or nothing."""
         return str(self.directory.read().get("kubernetes", {}).get("kubeconfig", ""))
 
-    def _stacks(self) -> list[str]:
-        folder = self.directory.stacks / ".pulumi" / "stacks"
-        return sorted(f"{path.parent.name}/{path.stem}" for path in folder.glob("*/*.json")) if folder.is_dir() else []
+    def _count_resources(self) -> dict[str, int]:
+        """Return how many resources of each stack stand in a cloud."""
+        files = sorted((self.directory.stacks / ".pulumi" / "stacks").glob("*/*.json"))
+        return {f"{file.parent.name}/{file.stem}": len(made_in_cloud(stack_resources(file))) for file in files}
+
+
+def _region(world: dict[str, Any]) -> str:
+    """Return the region of the user's shell; else the only one where something stands; else the fallback."""
+    stated = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    standing = [region for region, kinds in world.items() if region != "global" and kinds]
+    return stated or (standing[0] if len(standing) == 1 else FALLBACK_REGION)
 
 
 def _cloud_command(folder: Path) -> list[str]:
