@@ -6,7 +6,7 @@ does not hide those in the others.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from gpukit.stackfile import StackInput
 
 DEFAULT_REGION = "us-east-1"
+_EKS_DRAIN_MINUTES = 15
+"""Time that a managed node group gives a node to drain. Source: EKS User Guide, "Update behavior"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,13 +243,17 @@ def make_plan(
     zones, reasons = add_up_cooling_zones(spec.cooling_zones, pools)
     decisions.extend(reasons)
     workstation = _workstation(spec, storage) if kind == "workstation" else None
-    costs = price_plan(
-        pools=pools,
-        network=network,
-        kubernetes=kubernetes,
-        storage=storage,
-        region=region,
-        catalog=catalog,
+    costs = (
+        ()
+        if kind == "existing-cluster"
+        else price_plan(
+            pools=pools,
+            network=network,
+            kubernetes=kubernetes,
+            storage=storage,
+            region=region,
+            catalog=catalog,
+        )
     )
     used_images = {image.name: image for image in place_builders(images.by_pool.values(), network)}
     # an existing cluster buys nothing, so it uses none of the account's limits
@@ -342,7 +348,7 @@ def _stack_tags(spec: "ClusterSpec") -> dict[str, str]:
 
 
 def _workstation(spec: "ClusterSpec", storage: Sequence[StoragePlan]) -> WorkstationPlan:
-    data = next((store for store in storage if store.kind == "ebs"), None)
+    data = next((store for store in storage if store.kind == "ebs" and store.existing_id is None), None)
     return WorkstationPlan(
         data_volume_gib=(data.gib or 0) if data else 0,
         data_mount_path=data.mount_path if data else "/data",
@@ -396,6 +402,14 @@ def _not_built(spec: "ClusterSpec") -> tuple[NotBuilt, ...]:
         add("kubernetes.operators", "operators are read and shown; install them with Helm until they are built")
     if spec.phases:
         add("phases", "phases are read and priced; this version keeps every pool for the whole life of the stack")
+    if spec.lifecycle.idle_pool_minutes is not None:
+        add("lifecycle.idle_pool_minutes", "pools keep their size in this version; nothing shrinks them when they idle")
+    for key in ("tokens", "checkpoint_minutes"):
+        if spec.workload is not None and getattr(spec.workload, key) is not None:
+            add(
+                f"workload.{key}", "it sizes nothing in this version; storage follows checkpoint size, time and reading"
+            )
+    _volumes_not_built(spec, add)
     if spec.network.pod_cidr is not None:
         add("network.pod_cidr", "the secondary block is read and shown; pods share the node subnets in this version")
     for name, pool in spec.pools.items():
@@ -408,9 +422,36 @@ def _not_built(spec: "ClusterSpec") -> tuple[NotBuilt, ...]:
             add(f"pools.{name}.nodes", "the bounds are set on the node group; nothing scales it by the queue yet")
         if pool.updates.strategy not in (UpdateStrategy.ROLLING, UpdateStrategy.REPLACE_ONE_BY_ONE):
             add(f"pools.{name}.updates.strategy", "this version updates by rolling or one by one")
+        if spec.kind is Kind.CLUSTER and pool.updates.drain_minutes != _EKS_DRAIN_MINUTES:
+            add(f"pools.{name}.updates.drain_minutes", "EKS drains a node for 15 minutes and offers no other time")
+        if spec.kind is Kind.CLUSTER and any(source.max_usd_per_hour is not None for source in pool.capacity):
+            add(f"pools.{name}.capacity", "EKS node groups take no `max_usd_per_hour`; spot costs at most on-demand")
         if pool.updates.window is not None:
             add(f"pools.{name}.updates.window", "a maintenance window is shown and not enforced by this version")
     return tuple(told)
+
+
+def _volumes_not_built(spec: "ClusterSpec", add: Callable[[str, str], None]) -> None:
+    """Name the stores that no component makes or mounts."""
+    from gpukit.spec.model import Kind, StorageKind
+
+    own_volumes = 0
+    for name, store in spec.storage.items():
+        if store.cache not in (None, "none"):
+            add(f"storage.{name}.cache", "the bucket is made; how its files are cached is up to your mount")
+        if store.kind is StorageKind.LOCAL_NVME:
+            add(f"storage.{name}", "local disks are set up by `pools.<name>.local_nvme`; this store makes nothing")
+        elif store.kind is StorageKind.EBS and spec.kind is not Kind.WORKSTATION:
+            add(f"storage.{name}", "a volume of its own is priced and not attached to cluster nodes by this version")
+        elif store.kind is StorageKind.EBS and store.existing is not None:
+            add(
+                f"storage.{name}.existing",
+                "a volume that exists is not attached by this version, and none is made for it",
+            )
+        elif store.kind is StorageKind.EBS:
+            own_volumes += 1
+            if own_volumes > 1:
+                add(f"storage.{name}", "a workstation has one data volume; this further one is priced and not made")
 
 
 def _read_boot_files(spec: "ClusterSpec", folder: Path | None) -> "tuple[ClusterSpec, list[Finding]]":

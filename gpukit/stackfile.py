@@ -64,7 +64,7 @@ def read_text(
     value = document.value
     if isinstance(value, dict) and _is_stack_file(value):
         config = value["config"] if isinstance(value.get("config"), dict) else {}
-        own = config.get("gpukit:cluster", {})
+        own = _as_mapping(config.get("gpukit:cluster", {}))
         return _merge(
             own={} if own is None else own,
             prefix=("config", "gpukit:cluster"),
@@ -136,6 +136,14 @@ def parse_set(text: str) -> tuple[list[str], Any]:
     if document.findings:
         raise ValueError(f"`{text}`: {document.findings[0].problem}")
     return [part.strip() for part in path.split(".")], document.value
+
+
+def _as_mapping(value: Any) -> Any:
+    """Return the mapping that a text holds: Pulumi keeps objects set by `--json` or by hand as JSON text."""
+    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+        return value
+    parsed = parse_document(value, file="gpukit:cluster")
+    return value if parsed.findings else parsed.value
 
 
 def _is_stack_file(value: dict[str, Any]) -> bool:
@@ -211,6 +219,18 @@ def _check_config(document: Document, own: Any, region: Any) -> list[Finding]:
                 why="nothing reads it: what stands under it would be lost in silence",
                 fix=f"did you mean `{near[0]}`?" if near else f"gpukit reads {', '.join(_CONFIG_KEYS)}",
                 position=document.position(("config", key)),
+            )
+        )
+    if region is not None and not isinstance(region, str):
+        findings.append(
+            Finding(
+                code="GK1003",
+                severity=Severity.ERROR,
+                path="aws:region",
+                problem=f"`{str(region)[:40]}` is not the name of a region",
+                why="zones, types and prices differ by region",
+                fix="write a region such as us-east-1",
+                position=document.position(("config", "aws:region")),
             )
         )
     inner = own.get("region") if isinstance(own, dict) else None

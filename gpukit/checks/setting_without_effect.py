@@ -1,9 +1,13 @@
 """GK1023: a setting has no effect where it stands."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gpukit.checks.rule import CheckContext, Rule, tell
 from gpukit.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from gpukit.spec.model import ClusterSpec
 
 _LUSTRE_KEYS = ("throughput_tier", "deployment_type", "efa", "metadata_iops", "data_repository")
 _EBS_KEYS = ("volume_type", "iops", "throughput_mb_s")
@@ -45,13 +49,18 @@ def _ignored(context: CheckContext) -> Iterator[tuple[str, str, str]]:
         yield (
             "lifecycle.idle_stop_minutes",
             "only a workstation stops by itself",
-            "use `idle_pool_minutes` for pools that shrink",
+            "remove it",
         )
     if spec.kind == "workstation":
         if spec.queues is not None:
             yield "queues", "a workstation has no scheduler", "remove it, or set `kind: cluster`"
-        if spec.kubernetes.version is not None:
-            yield "kubernetes.version", "a workstation has no Kubernetes", "remove it, or set `kind: cluster`"
+        yield from _ignored_by_workstation(spec)
+    elif spec.workstation.jupyter:
+        yield "workstation.jupyter", "the stack makes a cluster", "remove it, or set `kind: workstation`"
+    if network.existing is not None:
+        for key in ("cidr", "nat_gateways"):
+            if getattr(network, key) is not None:
+                yield f"network.{key}", "the network exists and is taken as it is", "remove it"
     if spec.kind == "existing-cluster":
         for name, image in spec.images.items():
             if image.build:
@@ -62,6 +71,38 @@ def _ignored(context: CheckContext) -> Iterator[tuple[str, str, str]]:
                 yield f"pools.{name}.pre_pull", "only a node of the stack's own cluster pulls at its start", "remove it"
     if spec.kubernetes.context is not None and spec.kind != "existing-cluster":
         yield "kubernetes.context", "the stack makes its own cluster", "remove it, or set `kind: existing-cluster`"
+
+
+def _ignored_by_workstation(spec: "ClusterSpec") -> Iterator[tuple[str, str, str]]:
+    to_cluster = "remove it, or set `kind: cluster`"
+    for key in ("version", "addons", "operators"):
+        if getattr(spec.kubernetes, key):
+            yield f"kubernetes.{key}", "a workstation has no Kubernetes", to_cluster
+    for key in ("administrators", "viewers", "teams", "public_endpoint_cidrs"):
+        if getattr(spec.access, key):
+            yield f"access.{key}", "a workstation has no cluster to give rights in", to_cluster
+    for name, pool in spec.pools.items():
+        node = pool.node
+        ignored = {
+            "labels": pool.labels,
+            "taints": pool.taints,
+            "permissions.pod_identities": pool.permissions.pod_identities,
+            "node.threads_per_core": node.threads_per_core,
+            "node.hugepages_2mi": node.hugepages_2mi,
+            "node.kubelet.cpu_manager_policy": node.kubelet.cpu_manager_policy,
+            "node.kubelet.topology_manager_policy": node.kubelet.topology_manager_policy,
+            "node.kubelet.max_pods": node.kubelet.max_pods,
+            "updates.max_unavailable_pct": pool.updates.max_unavailable_pct,
+            "updates.window": pool.updates.window,
+        }
+        for key, value in ignored.items():
+            if value:
+                yield f"pools.{name}.{key}", "a workstation joins no cluster", to_cluster
+        if len(pool.instance_types) > 1:
+            yield f"pools.{name}.instance_types", "one instance has one type", "keep the first as `instance_type`"
+    for name, store in spec.storage.items():
+        if store.kind == "ebs" and store.backup_days:
+            yield f"storage.{name}.backup_days", "nothing makes snapshots of the data volume", "remove it"
 
 
 RULE = Rule(

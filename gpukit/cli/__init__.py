@@ -103,14 +103,37 @@ def cli(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code; a bug in gpukit is told in one line, not as a traceback."""
+    _make_streams_safe()
+    sys.exit(_run(list(arguments) if arguments is not None else None))
+
+
+def _run(arguments: list[str] | None) -> int:
     try:
         command = typer.main.get_command(app)
-        command.main(args=list(arguments) if arguments is not None else None, prog_name="gpukit", standalone_mode=True)
+        code = command.main(args=arguments, prog_name="gpukit", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
     except BrokenPipeError:
         # the reader (`head`, a pager) has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        return 0
+    except (KeyboardInterrupt, typer.Abort):
+        sys.stderr.write("stopped\n")
+        return 130
+    except typer.Exit as left:
+        return int(getattr(left, "exit_code", 0))
+    except OSError as error:
+        where = f": {error.filename}" if error.filename else ""
+        sys.stderr.write(
+            f"{error.strerror or type(error).__name__}{where}\n  fix: name a place that can be read and written\n"
+        )
+        return 2
     except Exception as error:
+        show: Any = getattr(error, "show", None)
+        if callable(show) and isinstance(getattr(error, "exit_code", None), int):
+            # a wrong call of the command line, which knows how to tell itself
+            show()
+            return int(getattr(error, "exit_code", 2))
         if os.environ.get("GPUKIT_DEBUG"):
             raise
         first = (str(error).splitlines() or [""])[0][:300]
@@ -118,7 +141,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"gpukit failed by a mistake of its own: {type(error).__name__}: {first}\n"
             "Nothing was changed by this command. Set GPUKIT_DEBUG=1 to see where it happened.\n"
         )
-        sys.exit(2)
+        return 2
+
+
+def _make_streams_safe() -> None:
+    """Let output without a home go nowhere, and letters that a terminal cannot show become escapes."""
+    for name in ("stdout", "stderr"):
+        stream: Any = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _exists(module: str) -> bool:

@@ -41,9 +41,12 @@ def read_today(text: str | None) -> date:
     if text is None:
         return date.today()
     try:
-        return date.fromisoformat(text)
+        day = date.fromisoformat(text)
     except ValueError:
         refuse(f"`{text[:40]}` is not a day", "write it like 2026-12-31")
+    if not 2000 <= day.year < 2200:
+        refuse(f"nothing can be planned for the year {day.year}", "write a day between 2000 and 2199")
+    return day
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

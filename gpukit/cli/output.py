@@ -17,8 +17,14 @@ def console() -> "Console":
     """Return the console for data."""
     from rich.console import Console
 
+    class DataConsole(Console):
+        """A console whose reader may leave (`head`, a pager) without that being a failure."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     terminal = sys.stdout.isatty()
-    return Console(highlight=False, soft_wrap=False, width=None if terminal else WIDTH_WITHOUT_TERMINAL)
+    return DataConsole(highlight=False, soft_wrap=False, width=None if terminal else WIDTH_WITHOUT_TERMINAL)
 
 
 def print_json(value: Any) -> None:

@@ -69,7 +69,8 @@ def choose_efa(name: str, pool: "PoolSpec", *, instance_type: str, catalog: "Cat
     """
     Return whether the pool's nodes talk by EFA, and why.
 
-    It needs a type that has it and two nodes; spot nodes come and go, so EFA is off there unless the user asks for it.
+    It needs a type that has it and two nodes. Spot nodes come and go, so a pool of nothing else has it off unless the
+    user asks for it; one spot source among others takes it from nobody.
     """
     subject = f"pools.{name}.efa"
     if catalog.has_helper_type(instance_type):
@@ -87,7 +88,7 @@ def choose_efa(name: str, pool: "PoolSpec", *, instance_type: str, catalog: "Cat
         return False, Decision(subject=subject, choice="off", because=because, source=row.source)
     modes = {str(source.mode) for source in pool.capacity}
     rows = [item for item in catalog.capacity_modes() if item.mode in modes]
-    if any(item.market_type == "spot" for item in rows):
+    if all(item.market_type == "spot" for item in rows):
         because = "a gang job over spot nodes ends with the first node that is taken back"
         return False, Decision(subject=subject, choice="off", because=because, source=rows[0].source)
     because = (

@@ -59,6 +59,7 @@ def choose_pool_zones(
             zones, because = zones[:1], "the first of the stated zones: nodes that share a fabric stay in one zone"
     else:
         found = tuple(zone for zone in preferred if zone in offering) or offering or preferred
+        several = several and not fabric
         zones = found if several else found[:1]
         because = f"the first zone of {region} that offers {instance_type}"
         if several:

@@ -1,6 +1,8 @@
 """Merge a user's settings over a preset, key by key."""
 
-from typing import Any
+from typing import Any, Final
+
+_WAYS_TO_NAME_A_TYPE: Final = ("instance_type", "instance_types", "ultraserver")
 
 
 def merge_mappings(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
@@ -8,9 +10,13 @@ def merge_mappings(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]
     Return `base` with `over` laid over it.
 
     Mappings merge key by key; lists and plain values replace; `null` removes what the preset says. A capacity that
-    changes its `mode` starts anew, because reservations of one mode mean nothing in another.
+    changes its `mode` starts anew, because reservations of one mode mean nothing in another. Of keys that say the
+    same in different ways (`instance_type`, `instance_types`, `ultraserver`) those of `over` take the others' place.
     """
     merged = dict(base)
+    if any(key in over for key in _WAYS_TO_NAME_A_TYPE):
+        for key in _WAYS_TO_NAME_A_TYPE:
+            merged.pop(key, None)
     for key, value in over.items():
         old = merged.get(key)
         if value is None:

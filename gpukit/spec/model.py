@@ -263,7 +263,7 @@ class ExistingNetworkSpec:
 
     vpc_id: VpcId
     """The VPC's id."""
-    subnets: dict[str, SubnetId]
+    subnets: Annotated[dict[str, SubnetId], Field(min_length=1)]
     """Availability zone -> id of a private subnet in it."""
     cidr: Cidr | None = None
     """The VPC's address block, for the checks."""
@@ -787,7 +787,7 @@ class WorkloadSpec:
     """Bytes of optimizer state and master weights per parameter (Adam in mixed precision: 12)."""
     checkpoint_seconds: Amount = 60.0
     """How long one checkpoint may take."""
-    checkpoint_minutes: Amount = 30.0
+    checkpoint_minutes: Amount | None = None
     """How often one is written."""
     checkpoints_kept: PositiveCount = 5
     """How many stay on the fast file system."""

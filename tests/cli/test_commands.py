@@ -148,3 +148,39 @@ def test_explain_gives_the_source_of_a_decision() -> None:
 
     assert "1,024 x H200 at 989.5 dense BF16 TFLOPS" in out
     assert "source" in out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(
+            "{gpukit} plan --preset thousand-card | head -c 10 >/dev/null; exit ${{PIPESTATUS[0]}}", id="reader-left"
+        ),
+        pytest.param(
+            "LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0 {gpukit} plan --preset single-node >/dev/null", id="ascii"
+        ),
+        pytest.param("{gpukit} plan --preset single-node >&- 2>/dev/null", id="no-output"),
+    ],
+)
+def test_an_odd_terminal_is_no_mistake_of_the_program(command: str) -> None:
+    text = command.format(gpukit=f"{sys.executable} -m gpukit")
+    done = subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=False, timeout=60)
+
+    assert done.returncode == 0, done.stderr
+    assert "mistake of its own" not in done.stderr
+
+
+def test_a_full_disk_is_told_in_words() -> None:
+    command = f"{sys.executable} -m gpukit plan --preset single-node > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=60)
+
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr
+
+
+def test_an_empty_network_is_a_finding() -> None:
+    empty = "network.existing={vpc_id: vpc-0123456789abcdef0, subnets: {}}"
+    done = run("plan", "--preset", "multi-node", "--set", empty)
+
+    assert done.returncode == 2
+    assert "GK1003" in done.stderr

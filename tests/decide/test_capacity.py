@@ -195,3 +195,11 @@ def test_growing_from_one_block_to_two_keeps_the_first_node_group(plan: Planner)
 
     assert [group.name for group in small] == ["train-1"]
     assert large[0] == small[0]
+
+
+def test_one_spot_source_takes_efa_from_no_other(plan: Planner) -> None:
+    """Never a silent fall from EFA to TCP."""
+    made = plan(_pool(nodes=12, capacity=[{"mode": "spot", "nodes": 8}, {"mode": "on-demand", "nodes": 4}]))
+
+    assert {group.efa_interfaces for group in made.pools[0].node_groups} == {16}
+    assert len({zone for group in made.pools[0].node_groups for zone in group.availability_zones}) == 1

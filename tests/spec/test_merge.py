@@ -36,3 +36,8 @@ def test_merging_changes_neither_side() -> None:
     merge_mappings(base, {"a": {"c": 2}})
 
     assert base == {"a": {"b": 1}}
+
+
+@pytest.mark.parametrize("over", [{"instance_types": ["g5.xlarge"]}, {"ultraserver": "u-p6e-gb200x72"}])
+def test_another_way_to_name_the_type_takes_the_place_of_the_presets(over: dict[str, object]) -> None:
+    assert merge_mappings({"instance_type": "p5.48xlarge", "nodes": 8}, over) == {"nodes": 8, **over}
