@@ -9,17 +9,34 @@ from gpukit.plan import NodeGroupPlan
 
 
 def check(context: CheckContext) -> Iterator[Finding]:
-    """Yield a finding for each node group whose interfaces do not fit its type, once a reason."""
+    """
+    Yield a finding for each node group whose interfaces do not fit its type, once a reason.
+
+    Where nobody knows the cards of the type, nothing can be judged: one unknown for the pool, not an error a group.
+    """
+    unknown: set[tuple[str, str]] = set()
     for pool, group in context.node_groups():
-        if context.catalog.has_instance_type(group.instance_type):
-            for reason in dict.fromkeys(_refusals(group, context)):
+        if not context.catalog.has_instance_type(group.instance_type):
+            continue
+        if not context.catalog.network_cards(group.instance_type):
+            if (pool.name, group.instance_type) not in unknown:
+                unknown.add((pool.name, group.instance_type))
                 yield tell(
                     "GK3008",
-                    Severity.ERROR,
+                    Severity.UNKNOWN,
                     f"pools.{pool.name}.network_interfaces",
-                    problem=f"{group.name} on {group.instance_type}: {reason}",
-                    fix="use the layout of `gpukit plan`, which follows the cards of the type",
+                    problem=f"the network cards of {group.instance_type} are not known",
+                    fix="look them up (`aws ec2 describe-instance-types`), and add them to a table of your own",
                 )
+            continue
+        for reason in dict.fromkeys(_refusals(group, context)):
+            yield tell(
+                "GK3008",
+                Severity.ERROR,
+                f"pools.{pool.name}.network_interfaces",
+                problem=f"{group.name} on {group.instance_type}: {reason}",
+                fix="use the layout of `gpukit plan`, which follows the cards of the type",
+            )
 
 
 def _refusals(group: NodeGroupPlan, context: CheckContext) -> Iterator[str]:

@@ -7,17 +7,24 @@ from gpukit.finding import Finding, Severity
 
 
 def check(context: CheckContext) -> Iterator[Finding]:
-    """Yield an unknown for each subject of the bill without a price."""
-    pools = {group.name: pool.name for pool, group in context.node_groups()}
+    """Yield an unknown for each pool whose nodes have no price, and for each other subject of the bill without one."""
+    groups = {group.name: (pool.name, group.instance_type) for pool, group in context.node_groups()}
+    told: set[tuple[str, str]] = set()
     for subject in dict.fromkeys(line.subject for line in context.plan.costs if line.hourly_usd is None):
         kind, _, rest = subject.partition(" ")
         name = rest.partition(" ")[0]
-        where = {"nodes": f"pools.{pools.get(name, name)}", "storage": f"storage.{name}"}.get(kind, "budget")
+        what, where = subject, f"storage.{name}" if kind == "storage" else "budget"
+        if kind == "nodes":
+            pool, instance_type = groups.get(name, (name, ""))
+            if (pool, instance_type) in told:
+                continue
+            told.add((pool, instance_type))
+            what, where = f"a node of `{pool}` ({instance_type})", f"pools.{pool}"
         yield tell(
             "GK7002",
             Severity.UNKNOWN,
             where,
-            problem=f"what {subject} costs in {context.plan.region} is not known",
+            problem=f"what {what} costs in {context.plan.region} is not known",
             fix="look it up, and add it to a table of your own for the catalogue",
         )
 
