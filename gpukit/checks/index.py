@@ -73,6 +73,7 @@ RULE_MODULES: Final[dict[str, str]] = {
     "GK3013": "network_plugin_too_old",
     "GK3014": "retention_not_allowed",
     "GK3015": "port_range_reversed",
+    "GK3016": "subnet_named_twice",
     "GK4001": "lustre_size_illegal",
     "GK4002": "lustre_tier_unknown",
     "GK4003": "lustre_efa_needs_persistent2",
