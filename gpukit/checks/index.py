@@ -24,6 +24,7 @@ RULE_MODULES: Final[dict[str, str]] = {
     "GK1035": "health_replaces_without_limit",
     "GK1036": "limit_name_unknown",
     "GK1037": "workstation_not_single",
+    "GK1038": "addon_unknown",
     "GK2001": "reservation_type_differs",
     "GK2002": "reservation_outside_pool_zones",
     "GK2003": "reservation_platform_differs",
