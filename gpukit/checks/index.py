@@ -25,6 +25,7 @@ RULE_MODULES: Final[dict[str, str]] = {
     "GK1036": "limit_name_unknown",
     "GK1037": "workstation_not_single",
     "GK1038": "addon_unknown",
+    "GK1039": "memory_setting_too_large",
     "GK2001": "reservation_type_differs",
     "GK2002": "reservation_outside_pool_zones",
     "GK2003": "reservation_platform_differs",
