@@ -60,6 +60,7 @@ RULE_MODULES: Final[dict[str, str]] = {
     "GK2044": "pods_beyond_addresses",
     "GK2045": "efa_without_placement_group",
     "GK2046": "very_many_nodes",
+    "GK2047": "capacity_beyond_pool",
     "GK3001": "subnet_too_small",
     "GK3002": "address_blocks_overlap",
     "GK3003": "endpoint_open_to_world",
