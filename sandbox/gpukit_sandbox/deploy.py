@@ -25,7 +25,7 @@ from gpukit_sandbox.bought import put_into_cloud
 from gpukit_sandbox.engine import Engine, EngineFailed
 from gpukit_sandbox.errors import SandboxError, UnknownName
 from gpukit_sandbox.sandbox import Sandbox
-from gpukit_sandbox.state import DEFAULT_NAME, made_in_cloud, stack_resources
+from gpukit_sandbox.state import DEFAULT_NAME, counted_by_engine, made_in_cloud, stack_resources
 from gpukit_sandbox.summary import gpukit_command, render_summary, tell_count, tell_path
 
 PROJECT_FILE: Final = "Pulumi.yaml"
@@ -137,7 +137,7 @@ class Deployment:
                 stack=self.stack,
                 stack_file=self.stack_file,
                 resources=len(made_in_cloud(standing)),
-                all_resources=len(standing),
+                all_resources=len(counted_by_engine(standing)),
                 seconds=seconds,
             )
         )

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from gpukit_sandbox.errors import UnknownName
 
+_DEFAULT_PROVIDER: Final = re.compile(r"::pulumi:providers:[^:]+::default(_[0-9A-Za-z_]+)?$")
 DEFAULT_NAME: Final = "default"
 _NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
 
@@ -110,6 +111,11 @@ def stack_resources(file: Path) -> list[dict[str, Any]]:
 def made_in_cloud(resources: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return those that stand in a cloud: without the stack itself, components and providers."""
     return [item for item in resources if item.get("custom") and not item["type"].startswith("pulumi:")]
+
+
+def counted_by_engine(resources: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return those in the sums of `pulumi up`: providers that the engine makes by itself are not among them."""
+    return [item for item in resources if not _DEFAULT_PROVIDER.search(str(item.get("urn", "")))]
 
 
 def read_json(path: Path) -> dict[str, Any]:

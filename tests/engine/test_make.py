@@ -1,6 +1,7 @@
 """`make up`, `make preview` and `make down` of the smallest stack, on the real engine, as whole processes."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -56,6 +57,9 @@ def test_up_ends_with_what_stands_and_three_commands(standing: str) -> None:
 
     assert "1 x g5.xlarge" in summary
     assert "connect      aws ssm start-session" in summary
+    created = re.search(r"\+ (\d+) created", standing)
+    assert created is not None
+    assert f"cloud resources ({created.group(1)} with components and providers)" in summary
     assert summary.count("STACK=dev") == 2
     assert "gpukit plan --stack dev" in summary
 
@@ -78,6 +82,17 @@ def test_a_preview_of_what_stands_shows_no_change(make: Make, standing: str) -> 
     resources = said.split("Resources:")[1]
     assert "unchanged" in resources
     assert not [word for word in ("to create", "to update", "to replace", "to delete") if word in resources]
+    assert "preview --stack dev" in said.splitlines()[-1]
+
+
+def test_a_literal_pulumi_command_leaves_no_salt_in_the_stack_file(
+    make: Make, standing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", make.environment["XDG_STATE_HOME"])
+    command = ["pulumi", "preview", "--stack", "dev", "--non-interactive", "--expect-no-changes"]
+
+    assert Sandbox("make-test").run(command, cwd=ROOT) == 0
+    assert STACK_FILE.read_text(encoding="utf-8") == BEFORE
 
 
 def test_the_stack_file_stays_as_people_wrote_it(make: Make, standing: str) -> None:
@@ -90,6 +105,9 @@ def test_down_takes_everything_away_and_ends_the_sandbox(
     said = make.run("down")
 
     assert "deleted" in said
+    assert "stack rm" not in said
+    assert "Outputs:" not in said
+    assert said.splitlines()[-1] == "==> dev is down: nothing of it is left"
     assert "no stack stands any more" in said
     monkeypatch.setenv("XDG_STATE_HOME", make.environment["XDG_STATE_HOME"])
     assert Sandbox("make-test").status()["running"] is False

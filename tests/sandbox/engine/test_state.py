@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from gpukit_sandbox.errors import UnknownName
 from gpukit_sandbox.sandbox import Sandbox
-from gpukit_sandbox.state import read_json, state_directory, write_json
+from gpukit_sandbox.state import counted_by_engine, made_in_cloud, read_json, state_directory, write_json
 
 
 def test_the_state_lies_where_xdg_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,3 +81,16 @@ def test_the_lock_of_a_killed_engine_goes_and_that_of_a_living_one_stays(
     finally:
         engine.kill()
         engine.wait()
+
+
+def test_resources_are_counted_as_made_and_as_the_engine_does() -> None:
+    kinds = ("pulumi:pulumi:Stack::a-b", "pulumi:providers:aws::default_7_51_1", "pulumi:providers:aws::other")
+    resources = [
+        {"urn": f"urn:pulumi:b::a::{kind}", "type": kind.partition("::")[0], "custom": "providers" in kind}
+        for kind in kinds
+    ]
+    resources += [{"urn": "urn:pulumi:b::a::gpukit:index:Network::net", "type": "gpukit:index:Network"}]
+    resources += [{"urn": "urn:pulumi:b::a::aws:ec2/vpc:Vpc::default", "type": "aws:ec2/vpc:Vpc", "custom": True}]
+
+    assert len(made_in_cloud(resources)) == 1
+    assert len(counted_by_engine(resources)) == 4
