@@ -4,13 +4,15 @@ from collections.abc import Iterator
 
 from gpukit.checks.rule import CheckContext, Rule, tell
 from gpukit.finding import Finding, Severity
+from gpukit.plan import CostLine
 
 
 def check(context: CheckContext) -> Iterator[Finding]:
     """Yield an unknown for each pool whose nodes have no price, and for each other subject of the bill without one."""
     groups = {group.name: (pool.name, group.instance_type) for pool, group in context.node_groups()}
     told: set[tuple[str, str]] = set()
-    for subject in dict.fromkeys(line.subject for line in context.plan.costs if line.hourly_usd is None):
+    unpriced = {line.subject: line for line in context.plan.costs if line.hourly_usd is None}
+    for subject, line in unpriced.items():
         kind, _, rest = subject.partition(" ")
         name = rest.partition(" ")[0]
         what, where = subject, f"storage.{name}" if kind == "storage" else "budget"
@@ -25,8 +27,16 @@ def check(context: CheckContext) -> Iterator[Finding]:
             Severity.UNKNOWN,
             where,
             problem=f"what {what} costs in {context.plan.region} is not known",
-            fix="look it up, and add it to a table of your own for the catalogue",
+            fix=_advice(line),
         )
+
+
+def _advice(line: CostLine) -> str:
+    if line.quantity is not None:
+        return "look it up, and add it to a table of your own for the catalogue"
+    if "backups" in line.subject:
+        return "leave room for it in the budget: it follows from how much changes in a day"
+    return "state `gib`, what you expect to be stored, or leave room for it in the budget"
 
 
 RULE = Rule(

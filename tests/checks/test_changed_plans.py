@@ -174,6 +174,22 @@ def test_a_line_of_the_bill_without_a_price_is_unknown_and_never_zero(plan_text:
     assert "pools.train" in {finding.path for finding in findings}
 
 
+@pytest.mark.parametrize(
+    ("store", "advice"),
+    [
+        pytest.param("{kind: efs}", "state `gib`", id="by-what-is-stored"),
+        pytest.param("{kind: efs, gib: 100, backup_days: 7}", "leave room for it in the budget", id="backups"),
+    ],
+)
+def test_what_depends_on_use_is_no_missing_row_of_a_table(
+    store: str, advice: str, plan_text: PlanText, run_rule: RunRule
+) -> None:
+    (finding,) = run_rule("GK7002", plan_text(f"{EFA_POOL}storage:\n  home: {store}\n"))
+
+    assert finding.path == "storage.home"
+    assert finding.fix.startswith(advice)
+
+
 def test_an_update_with_surge_on_reserved_nodes_is_refused(plan_text: PlanText, run_rule: RunRule) -> None:
     """Public reports: nebius PR#1091 and karpenter#2409."""
     text = EFA_POOL.replace(
