@@ -25,6 +25,7 @@ def check(context: CheckContext) -> Iterator[Finding]:
                 problem=f"{pages:,} pages of 2 MiB are {pages / _PAGES_PER_GIB:,.0f} GiB, and {planned.instance_type} "
                 f"has {memory:,.0f} GiB",
                 fix=f"stay well below {int(memory * _PAGES_PER_GIB):,} pages: system and pods need memory too",
+                why="they are set aside at boot, nothing is left for the system, and the node never joins",
             )
         elif shared > memory:
             yield tell(
@@ -33,6 +34,7 @@ def check(context: CheckContext) -> Iterator[Finding]:
                 f"pools.{name}.node.shared_memory_gib",
                 problem=f"{shared:,} GiB of shared memory, and {planned.instance_type} has {memory:,.0f} GiB",
                 fix=f"use {int(memory / 2):,} GiB or less: half of the memory is what Linux takes by itself",
+                why="a job that fills it is killed by the kernel, with no error that says what is full",
             )
 
 
@@ -42,7 +44,6 @@ RULE = Rule(
     severity=Severity.ERROR,
     needs="plan",
     check=check,
-    why="huge pages leave nothing for the system, so the node never joins; a /dev/shm that is too large ends jobs in "
-    "the kernel's out-of-memory killer instead of an error that says what is full",
+    why="memory that is not there holds neither the system nor a job",
     source='instance_types.csv and helper_types.csv: memory ; Linux kernel documentation, "HugeTLB Pages" and "Tmpfs"',
 )

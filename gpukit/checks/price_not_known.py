@@ -36,6 +36,8 @@ def _advice(line: CostLine) -> str:
         return "look it up, and add it to a table of your own for the catalogue"
     if "backups" in line.subject:
         return "leave room for it in the budget: it follows from how much changes in a day"
+    if "metadata" in line.subject:
+        return "give the store a size that FSx sells; what the size includes follows from it"
     return "state `gib`, what you expect to be stored, or leave room for it in the budget"
 
 
