@@ -61,6 +61,7 @@ RULE_MODULES: Final[dict[str, str]] = {
     "GK2045": "efa_without_placement_group",
     "GK2046": "very_many_nodes",
     "GK2047": "capacity_beyond_pool",
+    "GK2048": "helper_pool_with_gpus",
     "GK3001": "subnet_too_small",
     "GK3002": "address_blocks_overlap",
     "GK3003": "endpoint_open_to_world",
