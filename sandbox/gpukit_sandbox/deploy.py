@@ -25,7 +25,7 @@ from gpukit_sandbox.bought import put_into_cloud
 from gpukit_sandbox.engine import Engine, EngineFailed
 from gpukit_sandbox.errors import SandboxError, UnknownName
 from gpukit_sandbox.sandbox import Sandbox
-from gpukit_sandbox.state import DEFAULT_NAME, counted_by_engine, made_in_cloud, stack_resources
+from gpukit_sandbox.state import DEFAULT_NAME, counted_by_engine, made_in_cloud, read_json, stack_resources, write_json
 from gpukit_sandbox.summary import gpukit_command, render_summary, tell_count, tell_path
 
 PROJECT_FILE: Final = "Pulumi.yaml"
@@ -164,12 +164,11 @@ class Deployment:
             self.box.up(_say)
             self._release_stale_lock()
             text = self._text_of_what_stands()
-            if self._list_kept():
+            if self._is_protected():
                 self._lift_protection(text)
-            kept = self._list_kept()
             self._run("destroy", self._write_config(text or ""))
             self._file_of_what_stands().unlink(missing_ok=True)
-            last = _tell_end(self.stack, kept)
+            last = f"{self.stack} is down: nothing of it is left"
         if self.box.status()["running"] and not any(map(self._count_resources, self._known_stacks())):
             self.box.down()
             _say(f"no stack stands any more: the sandbox {self.box.name!r} is off")
@@ -184,16 +183,16 @@ class Deployment:
 
     def _lift_protection(self, text: str | None) -> None:
         if text is None:
-            _say("the stack file has errors and was never brought up whole: lifting the engine's own protection only")
+            _say("the stack was never brought up whole, and its file has errors: lifting the protection in the state")
         else:
             _say("data is protected: lifting that first, as on a real account (`protect: false`, then `up`)")
             try:
                 self._run("up", self._write_config(text, protect=False), "--suppress-outputs")
                 return
             except EngineFailed:
-                # A stack that stands half must still go; what AWS itself protects will say so.
-                _say("the stack cannot be brought up whole: lifting the engine's own protection only")
-        self._own_engine().run("state", "unprotect", "--all", "--yes", "--stack", self.stack, quiet=True)
+                # A stack that stands half must still go.
+                _say("the stack cannot be brought up whole: lifting the protection in the state")
+        self._unprotect_state()
 
     def _file_of_what_stands(self) -> Path:
         return self.box.directory.root / "standing" / self.project_name / f"Pulumi.{self.stack}.yaml"
@@ -216,10 +215,27 @@ class Deployment:
             return None
         return _bare(self.stack_file)
 
-    def _list_kept(self) -> list[str]:
-        """Return what the engine would refuse to delete, or leave in the cloud when told to."""
-        resources = made_in_cloud(stack_resources(self._state_file(self.stack)))
-        return [item["urn"].split("::")[-1] for item in resources if item.get("protect") or item.get("retainOnDelete")]
+    def _is_protected(self) -> bool:
+        """Tell whether the engine would refuse to delete something, or leave it in the cloud."""
+        resources = stack_resources(self._state_file(self.stack))
+        return any(item.get("protect") or item.get("retainOnDelete") for item in resources)
+
+    def _unprotect_state(self) -> None:
+        """
+        Take the engine's own marks off what stands; what AWS itself protects will say so.
+
+        `pulumi state unprotect` leaves the mark to keep a resource on deletion: a file system that stays would hold its subnet.
+        """
+        engine = self._own_engine()
+        file = engine.project / f"{self.stack}.state.json"
+        engine.run("stack", "export", "--stack", self.stack, "--file", str(file), quiet=True)
+        exported = read_json(file)
+        for item in exported["deployment"].get("resources") or []:
+            item.pop("protect", None)
+            item.pop("retainOnDelete", None)
+        write_json(file, exported)
+        engine.run("stack", "import", "--stack", self.stack, "--file", str(file), quiet=True)
+        file.unlink()
 
     def _judge(self) -> tuple[Any, tuple[Any, ...]]:
         from gpukit.judge import judge
@@ -320,12 +336,6 @@ def _how_to_go_on(command: str, stack: str, left: int) -> str:
     if command == "down":
         return f"{tell_count(left, 'resource')} of {stack} still stand: `make down STACK={stack}` goes on from here"
     return f"`make up STACK={stack}` goes on from here"
-
-
-def _tell_end(stack: str, kept: list[str]) -> str:
-    if not kept:
-        return f"{stack} is down: nothing of it is left"
-    return f"{stack} is down; kept in the sandbox's cloud, as data that was protected: {', '.join(kept)}"
 
 
 def _say(line: str) -> None:
