@@ -60,6 +60,7 @@ def main() -> int:
     except ImportError:
         print("the Pulumi SDK is not installed here: pip install 'gpukit[pulumi]'", file=sys.stderr)
         return EXIT_NO_PULUMI
+    runpy.run_path(os.path.join(here, "lazy_services.py"))["install"]()
     try:
         recording = record(request)
     except Exception as error:
