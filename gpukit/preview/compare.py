@@ -34,6 +34,10 @@ _NOTE: Final = (
     "Offline preview: it compares two revisions of the program, not the program with the cloud; drift and values that "
     "the provider computes are not in it, and secret values are not compared."
 )
+_NO_BASE: Final = (
+    "Compared with nothing (no base, or a base without this stack): all is to create here, whatever stands already; "
+    "--base REF compares with another git revision, `pulumi preview` with what stands."
+)
 
 
 @dataclass(slots=True)
@@ -78,7 +82,7 @@ def compare_recordings(base: Recording | None, head: Recording) -> Change:
         unchanged=unchanged,
         before=_numbers(base) if base and base.resources else NOTHING,
         after=_numbers(head) if head.resources else NOTHING,
-        notes=_notes(steps),
+        notes=(*(() if base else (_NO_BASE,)), *_notes(steps)),
     )
 
 

@@ -44,6 +44,14 @@ def test_without_a_base_everything_is_created() -> None:
     assert change.before.gpus == 0
 
 
+def test_a_preview_without_a_base_says_that_it_looked_at_nothing_that_stands() -> None:
+    head = recording(resource("aws:ec2/vpc:Vpc", "main", {"cidrBlock": "10.0.0.0/16"}))
+    says = "Compared with nothing"
+
+    assert any(note.startswith(says) for note in compare_recordings(None, head).notes)
+    assert not any(note.startswith(says) for note in compare_recordings(head, head).notes)
+
+
 def test_two_equal_recordings_have_no_difference() -> None:
     change = compare_recordings(recording(subnet(), group()), recording(subnet(), group()))
 
