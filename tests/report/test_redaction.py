@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -121,6 +122,129 @@ def test_properties_secret_by_their_type_are_hidden_whatever_they_hold() -> None
 )
 def test_what_a_reviewer_needs_stays(text: str) -> None:
     assert redact_text(text) == text
+
+
+CANARY = "hunter2-CANARY-99"
+LOGIN = base64.b64encode(f"admin:{CANARY}".encode()).decode()
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "password1", "db_password_prod", "dbPasswordProd", "passwords", "masterKey", "pat", "encryptionsalt", "PGPASSWORD",
+        "userpassword", "token_prod", "API_KEY_2", "rootpw", "sessionCookie", "dsn", "clientsecret",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(CANARY, id="word"),
+        pytest.param({"a": CANARY, "b": {"c": CANARY}}, id="map"),
+        pytest.param([CANARY, {"x": CANARY}], id="list"),
+        pytest.param(f"arn:aws-{CANARY}", id="like-an-arn"),
+        pytest.param(f"ssm:/{CANARY}", id="like-a-parameter"),
+        pytest.param(f"<{CANARY}", id="like-a-placeholder"),
+        pytest.param(f"$(echo {CANARY})", id="like-a-command"),
+    ],
+)
+def test_all_under_a_secret_key_is_hidden(key: str, value) -> None:
+    assert CANARY not in json.dumps(redact({key: value}))
+    assert CANARY not in redact_text(f"cfg {json.dumps({key: value})} run")
+    assert not isinstance(value, str) or CANARY not in redact_text(f"run {key}={value}")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--password", CANARY], ["run", "--db-password", CANARY], ["curl", "-u", f"admin:{CANARY}"],
+        ["/usr/bin/sshpass", "-p", CANARY, "ssh"], ["mysql", f"-p{CANARY}"], ["docker", "login", "-p", CANARY],
+        ["sh", "-c", f"mysql -p{CANARY}"], ["helm", "--set", f"auth.password={CANARY}"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_secret_argument_is_hidden_as_a_list_and_as_a_line(arguments: list[str]) -> None:
+    for shown in (redact({"command": arguments}), redact_text(json.dumps(arguments)), redact_text(" ".join(arguments))):
+        assert CANARY not in json.dumps(shown)
+        assert arguments[0] in json.dumps(shown)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"pw={CANARY}", f"curl -u admin:{CANARY} https://x", f"sshpass -p {CANARY} ssh a", f"mysql -u root -p{CANARY} db",
+        f"Cookie: theme=dark; session={CANARY}", f"Authorization: Token {CANARY}", f"<password>{CANARY}</password>",
+        f'<add key="password" value="{CANARY}"/>', f"a=b%26password%3D{CANARY}", f"password: |\n  {CANARY}\n",
+        f"spec:\n  password: |-\n    one\n\n    {CANARY}\n  c: d\n", f"passwords:\n  a: x\n  b: {CANARY}\n",
+        f"passwords:\n- x\n- {CANARY}\n", f"postgres://u:p@{CANARY}@db.x/y", f"https://user:a@b:{CANARY}@host/",
+        f"aws configure set aws_secret_access_key {CANARY}", f"ENV DB_PASSWORD {CANARY}",
+        f"echo {CANARY} | docker login --password-stdin", f"redis-cli -a {CANARY}", f"password := {CANARY}",
+    ],
+)  # fmt: skip
+def test_a_secret_in_a_place_of_its_own_is_hidden_and_the_rest_stays_put(text: str) -> None:
+    once = redact_text(text)
+
+    assert CANARY not in once
+    assert REDACTED in once
+    assert redact_text(once) == once
+
+
+def test_a_block_of_yaml_is_hidden_up_to_its_end() -> None:
+    assert redact_text("spec:\n  password: |\n    one\n\n    two\n  replicas: 3\n") == (
+        f"spec:\n  password: {REDACTED}\n  replicas: 3\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        pytest.param(redact({"auths": {"registry.example.com": {"auth": LOGIN}}}), id="mapping"),
+        pytest.param(redact_text(json.dumps({"auths": {"r": {"auth": LOGIN}}})), id="json"),
+        pytest.param(redact_text(f'cat <<E\n{{"auth": "{LOGIN}"}}\nE'), id="text"),
+    ],
+)
+def test_a_registry_login_is_hidden_and_other_settings_named_auth_are_not(shown) -> None:
+    assert LOGIN not in json.dumps(shown)
+    assert redact({"auth": "required"}) == {"auth": "required"}
+
+
+@pytest.mark.parametrize("key", [AWS_KEY, "kT9v+Qx2LmZ7/aBcD3eFgH1iJkLmN0pQrStUvWx4"])
+def test_a_lone_aws_secret_key_is_hidden(key: str) -> None:
+    assert key not in redact_text(key)
+    assert key not in redact_text(f"the key is {key}, keep it")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b",
+        "arn:aws:iam::123456789012:role/eks-node-Role1",
+        "urn:pulumi:dev::demo::gpukit:index:GpuNodePool$aws:ec2/subnet:Subnet::gpu-a",
+        "amazon-eks-node-al2023-x86_64-nvidia-1.33-v20250801",
+        "s3://bucket/Models/Llama3/Weights/Checkpoint100/Shard0001",
+        "https://registry:5000/x@sha256:abcd",
+        "docker run -u 1000:1000 image",
+        "curl -u name https://x",
+        "mysql --port 3306",
+        "export PATH=$PATH:/usr/local/cuda/bin",
+        "minimum_password_length: 14",
+        "password_policy: strict",
+        "keyName: ops-key",
+        "PASSWORD=${DB_PASSWORD}",
+        "metadata:\n  name: x\nspec:\n  replicas: 3\n",
+    ],
+)
+def test_what_only_looks_like_a_secret_stays(text: str) -> None:
+    assert redact_text(text) == text
+
+
+@pytest.mark.parametrize(
+    "part", ["aB3", "a_b-", "A", "password_", "<password>", "-u a:", "x: y\n", "://a:", "mysql ", '{"a":']
+)
+def test_a_long_text_takes_time_by_its_length_only(part: str) -> None:
+    began = time.perf_counter()
+    redact_text(part * (20_000 // len(part)))
+
+    assert time.perf_counter() - began < 2.0
 
 
 @given(st.text(max_size=300))
