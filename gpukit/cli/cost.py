@@ -56,7 +56,7 @@ def cost(
     )
     if plan.totals.unpriced:
         lines = "line has" if plan.totals.unpriced == 1 else "lines have"
-        out.print(f"{plan.totals.unpriced} {lines} no known price or amount and is not in the sum")
+        out.print(f"{plan.totals.unpriced} {lines} no known price or amount, and the sum is without them")
     budget = plan.budget
     if budget.monthly_usd is not None or budget.hourly_usd is not None:
         out.print(f"budget: {usd(budget.hourly_usd)} an hour, {usd(budget.monthly_usd)} a month")

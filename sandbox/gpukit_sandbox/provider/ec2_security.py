@@ -29,15 +29,18 @@ class SecurityGroup(Ec2Resource):
     drifts_from_nothing = ()
     not_imported = frozenset({"namePrefix"})
 
-    def make(self, calls: Calls, inputs: Properties) -> str:
-        """Create it and take AWS's own allow-all egress rule off."""
-        group = super().make(calls, inputs)
-        item = self.find(calls, group, inputs) or {}
-        if item.get("IpPermissionsEgress"):
-            calls.call(
-                "ec2", "revoke_security_group_egress", GroupId=group, IpPermissions=_resend(item["IpPermissionsEgress"])
-            )
-        return group
+    def settle(self, calls: Calls, resource_id: str, inputs: Properties, *, old: Properties | None = None) -> None:
+        """Take AWS's own allow-all egress rule off a new group, then carry the stated rules."""
+        if old is None:
+            self._set_rules(calls, resource_id, "egress", inputs)
+        super().settle(calls, resource_id, inputs, old=old)
+
+    def find_left_over(self, calls: Calls, inputs: Properties) -> str | None:
+        """Find what an unanswered create call left by the group's name, which is its own in a VPC."""
+        filters = [{"Name": "group-name", "Values": [inputs["name"]]}]
+        filters += [{"Name": "vpc-id", "Values": [inputs["vpcId"]]}] if inputs.get("vpcId") else []
+        found = calls.call("ec2", "describe_security_groups", Filters=filters)["SecurityGroups"]
+        return str(found[0]["GroupId"]) if len(found) == 1 else None
 
     @applies("ingress")
     def ingress(self, calls: Calls, resource_id: str, new: Properties, old: Properties) -> None:
@@ -256,10 +259,6 @@ def _split(permissions: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 kept = {key: peer[key], **({"Description": peer["Description"]} if peer.get("Description") else {})}
                 single.append({**head, member: [kept]})
     return single
-
-
-def _resend(permissions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return _split(permissions)
 
 
 def _text(permission: dict[str, Any]) -> str:

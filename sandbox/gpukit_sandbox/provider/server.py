@@ -255,7 +255,8 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
             self._creations.begin(request.urn, inputs)
             try:
                 resource_id = resource.make(calls, inputs)
-            except (Refused, Cancelled):
+            except Refused:
+                # a cancelled call may have made something: its note stays, and the next creation looks for it
                 self._creations.forget(request.urn)
                 raise
             self._creations.made(request.urn, inputs, resource_id)
@@ -427,7 +428,8 @@ def _inputs_of(resource: Resource, actual: Properties) -> Properties:
         for name, value in actual.items()
         if name in resource.type.inputs and name not in resource.not_imported
     }
-    inputs = {name: value for name, value in inputs.items() if value not in ({}, [], "", None)}
+    # a switch that is off is what a program leaves out
+    inputs = {name: value for name, value in inputs.items() if value not in ({}, [], "", None, False)}
     inputs["__defaults"] = []
     return inputs
 
