@@ -42,7 +42,8 @@ def command(
     Show what a stack would make, and what a change of it would create, update, replace and delete.
 
     Runs the program with recorded answers in place of a cloud. Exit codes: 0 fine, 1 the program stopped with an
-    error, 2 unreadable input or bad usage, 3 the components are not installed or git is missing or silent, 4 a gate refused.
+    error, 2 unreadable input or bad usage, 3 the components are not installed or git is missing or silent, 4 a gate
+    refused.
     """
     import datetime
     from concurrent.futures import ThreadPoolExecutor

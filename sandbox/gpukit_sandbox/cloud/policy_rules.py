@@ -136,7 +136,7 @@ def statement_id_is_alphanumeric(call: ApiCall) -> None:
         if not re.fullmatch(r"[0-9A-Za-z]*", str(statement.get("Sid", ""))):
             raise AwsError(
                 "MalformedPolicyDocument",
-                "Statement IDs (SID) must be alpha-numeric. Check that your input satisfies the regular expression [0-9A-Za-z]*",
+                "Statement IDs (SID) must be alphanumeric. Check that your input satisfies the regular expression [0-9A-Za-z]*",
             )
 
 
