@@ -38,13 +38,9 @@ def find_mode_row(catalog: "Catalog", *, mode: str, reservation: str, nodes: int
     `reservation` is none, id or resource-group. A source that has not named its reservation yet follows the row of the
     same mode by id, because naming it later must change nothing else.
     """
-    rows = [row for row in catalog.capacity_modes() if row.mode == mode]
-    kinds = {row.reservation for row in rows}
+    kinds = {row.reservation for row in catalog.capacity_modes() if row.mode == mode}
     wanted = reservation if reservation in kinds else ("id" if "id" in kinds else "none")
-    for row in rows:
-        if row.covers(mode=mode, nodes=nodes, efa=efa, reservation=wanted):
-            return row
-    raise LookupError(f"capacity_modes has no row for {mode}, {reservation}, {nodes} nodes, efa {efa}")
+    return catalog.capacity_mode(mode, nodes=nodes, efa=efa, reservation=wanted)
 
 
 def split_into_groups(

@@ -9,7 +9,7 @@ from gpukit.decide.capacity import GroupShare, explain_split, split_into_groups
 from gpukit.decide.cost import node_price
 from gpukit.decide.interfaces import lay_out_network_interfaces
 from gpukit.decide.network import subnet_name
-from gpukit.decide.zones import choose_helper_zones, choose_pool_zones
+from gpukit.decide.zones import choose_helper_zones, choose_pool_zones, zone_names
 from gpukit.plan import (
     BootHookPlan,
     BucketAccessPlan,
@@ -235,8 +235,7 @@ def _node_group(
     numbered = len(shares) > 1 or (str(pool.role) == "gpu" and str(context.spec.kind) != "workstation")
     group_name = f"{name}-{index + 1}" if numbered else name
     own = reservation.availability_zone if reservation else None
-    by_id = {zone.id: zone.name for zone in context.catalog.zones(context.region)}
-    group_zones = (by_id.get(own, own),) if own else zones
+    group_zones = zone_names([own], context.region, context.catalog) if own else zones
     role = "gpu" if str(pool.role) == "gpu" else "system"
     prefix = "existing" if context.existing_network else role
     owned = row.placement_group == "own" and placement_group is not None
