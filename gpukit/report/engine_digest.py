@@ -18,7 +18,7 @@ from gpukit.report.change import (
     stack_and_project_of,
 )
 from gpukit.report.engine_messages import clean_message, split_findings
-from gpukit.report.engine_steps import RawState, RawStep, assemble_steps
+from gpukit.report.engine_steps import RawStep, assemble_steps, parse_detailed_diff, parse_raw_state
 from gpukit.report.numbers import numbers_from_outputs
 
 SOURCE = "engine digest"
@@ -73,37 +73,14 @@ def _load_document(text: str, where: str) -> dict[str, Any]:
 def _raw_step(step: Any, index: int, where: str) -> RawStep:
     if not isinstance(step, dict) or not isinstance(step.get("urn"), str) or not isinstance(step.get("op"), str):
         raise UnreadablePreview(f"{where}: steps[{index}] has no `op` and `urn`; it is no step of a preview digest")
-    detailed = step.get("detailedDiff")
     return RawStep(
         op=step["op"],
         urn=step["urn"],
-        old=_raw_state(step.get("oldState")),
-        new=_raw_state(step.get("newState")),
+        old=parse_raw_state(step.get("oldState")),
+        new=parse_raw_state(step.get("newState")),
         diff_keys=tuple(_strings(step.get("diffReasons"))),
         replace_keys=tuple(_strings(step.get("replaceReasons"))),
-        detailed={
-            str(path): (str(diff.get("kind", "update")), bool(diff.get("inputDiff", False)))
-            for path, diff in detailed.items()
-            if isinstance(diff, dict)
-        }
-        if isinstance(detailed, dict)
-        else None,
-    )
-
-
-def _raw_state(state: Any) -> RawState | None:
-    if not isinstance(state, dict):
-        return None
-    inputs, outputs = state.get("inputs"), state.get("outputs")
-    return RawState(
-        inputs=inputs if isinstance(inputs, dict) else {},
-        outputs=outputs if isinstance(outputs, dict) else {},
-        parent=str(state.get("parent", "")),
-        custom=bool(state.get("custom", False)),
-        protect=bool(state.get("protect", False)),
-        retain=bool(state.get("retainOnDelete", False)),
-        external=bool(state.get("external", False)),
-        replace_on_changes=tuple(_strings(state.get("replaceOnChanges"))),
+        detailed=parse_detailed_diff(step.get("detailedDiff"), kind_key="kind"),
     )
 
 

@@ -20,7 +20,7 @@ from gpukit.report.change import (
     stack_and_project_of,
 )
 from gpukit.report.engine_messages import clean_message, split_findings
-from gpukit.report.engine_steps import RawState, RawStep, assemble_steps
+from gpukit.report.engine_steps import RawStep, assemble_steps, parse_detailed_diff, parse_raw_state
 from gpukit.report.numbers import numbers_from_outputs
 
 SOURCE = "engine events"
@@ -138,36 +138,14 @@ def _raw_step(event: Any) -> RawStep:
     metadata = event.get("metadata") if isinstance(event, dict) else None
     if not isinstance(metadata, dict) or not isinstance(metadata.get("urn"), str):
         raise UnreadablePreview("an event of a resource carries no `metadata.urn`; it is no event of the engine")
-    detailed = metadata.get("detailedDiff")
     return RawStep(
         op=str(metadata.get("op", "same")),
         urn=metadata["urn"],
-        old=_raw_state(metadata.get("old")),
-        new=_raw_state(metadata.get("new")),
+        old=parse_raw_state(metadata.get("old")),
+        new=parse_raw_state(metadata.get("new")),
         diff_keys=tuple(str(key) for key in metadata.get("diffs") or ()),
         replace_keys=tuple(str(key) for key in metadata.get("keys") or ()),
-        detailed={
-            str(path): (str(diff.get("diffKind", "update")), bool(diff.get("inputDiff", False)))
-            for path, diff in detailed.items()
-            if isinstance(diff, dict)
-        }
-        if isinstance(detailed, dict)
-        else None,
-    )
-
-
-def _raw_state(state: Any) -> RawState | None:
-    if not isinstance(state, dict):
-        return None
-    inputs, outputs = state.get("inputs"), state.get("outputs")
-    return RawState(
-        inputs=inputs if isinstance(inputs, dict) else {},
-        outputs=outputs if isinstance(outputs, dict) else {},
-        parent=str(state.get("parent") or ""),
-        custom=bool(state.get("custom", False)),
-        protect=bool(state.get("protect", False)),
-        retain=bool(state.get("retainOnDelete", False)),
-        external=bool(state.get("external", False)),
+        detailed=parse_detailed_diff(metadata.get("detailedDiff"), kind_key="diffKind"),
     )
 
 

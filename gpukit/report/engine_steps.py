@@ -86,6 +86,34 @@ class RawStep:
         )
 
 
+def parse_raw_state(state: Any) -> RawState | None:
+    """Return one side of a step as the digest and the events both write it; None where it has no such side."""
+    if not isinstance(state, dict):
+        return None
+    inputs, outputs, replacing = state.get("inputs"), state.get("outputs"), state.get("replaceOnChanges")
+    return RawState(
+        inputs=inputs if isinstance(inputs, dict) else {},
+        outputs=outputs if isinstance(outputs, dict) else {},
+        parent=str(state.get("parent") or ""),
+        custom=bool(state.get("custom", False)),
+        protect=bool(state.get("protect", False)),
+        retain=bool(state.get("retainOnDelete", False)),
+        external=bool(state.get("external", False)),
+        replace_on_changes=tuple(str(path) for path in replacing) if isinstance(replacing, list) else (),
+    )
+
+
+def parse_detailed_diff(detailed: Any, *, kind_key: str) -> dict[str, tuple[str, bool]] | None:
+    """Return property path -> kind and whether an input differs; `kind_key` is the form's own word for the kind."""
+    if not isinstance(detailed, dict):
+        return None
+    return {
+        str(path): (str(diff.get(kind_key, "update")), bool(diff.get("inputDiff", False)))
+        for path, diff in detailed.items()
+        if isinstance(diff, dict)
+    }
+
+
 def assemble_steps(raw: Iterable[RawStep]) -> tuple[tuple[ResourceStep, ...], int]:
     """Return one step per changed resource in the input's order, and how many resources stay the same."""
     by_urn: dict[str, list[RawStep]] = {}
