@@ -64,11 +64,6 @@ def number(value: float | None, digits: int = 0, unit: str = "") -> str:
     return f"{value:,.{digits}f}{unit}"
 
 
-def count(value: int, what: str) -> str:
-    """Return `1 GPU`, `8 GPUs`."""
-    return f"{value:,} {what}" + ("" if value == 1 else "s")
-
-
 def usd(value: float | None) -> str:
     """Return dollars: cents below 100, whole dollars above."""
     if value is None:

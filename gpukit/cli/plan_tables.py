@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from gpukit.cli.output import console, count, number, usd
+from gpukit.cli.output import console, number, usd
+from gpukit.counted import counted
 from gpukit.plan import Plan
 
 if TYPE_CHECKING:
@@ -35,9 +36,10 @@ def _headline(out: "Console", plan: Plan) -> None:
     totals = plan.totals
     parts = [plan.preset or plan.name, plan.environment, plan.region] + ([plan.team] if plan.team else [])
     out.print(Text(" · ".join(parts), style="bold"))
-    nodes = f"{count(totals.gpus, 'GPU')} on {count(totals.nodes, 'node')} in {count(totals.node_groups, 'node group')}"
+    groups = counted(totals.node_groups, "node group")
+    nodes = f"{counted(totals.gpus, 'GPU')} on {counted(totals.nodes, 'node')} in {groups}"
     if plan.kind == "workstation":
-        nodes = f"{count(totals.gpus, 'GPU')} on {count(totals.nodes, 'instance')}"
+        nodes = f"{counted(totals.gpus, 'GPU')} on {counted(totals.nodes, 'instance')}"
     efa = f", {totals.efa_interfaces:,} EFA interfaces" if totals.efa_interfaces else ""
     exascale = " (an exascale cluster)" if (totals.dense_bf16_pflops or 0) >= EXASCALE_PFLOPS else ""
     digits = 0 if (totals.dense_bf16_pflops or 0) >= 10 else 2
@@ -99,7 +101,7 @@ def _network(out: "Console", plan: Plan) -> None:
     out.print(table)
     network = plan.network
     endpoints = ", ".join(network.endpoints) or "none"
-    out.print(f"  out by {network.egress}: {count(network.nat_gateways, 'NAT gateway')}, endpoints {endpoints}")
+    out.print(f"  out by {network.egress}: {counted(network.nat_gateways, 'NAT gateway')}, endpoints {endpoints}")
 
 
 def _storage(out: "Console", plan: Plan) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final
 
+from gpukit.counted import counted
+
 if TYPE_CHECKING:
     from gpukit.plan import Plan
 
@@ -72,7 +74,7 @@ def check_plan_limits(plan: "Plan", limits: OrgLimits, *, suppressed: Iterable[s
     says: list[str] = []
     totals = plan.totals
     if limits.max_gpus is not None and totals.gpus > limits.max_gpus:
-        says.append(f"{totals.gpus:,} GPU{'' if totals.gpus == 1 else 's'}, over the {limits.max_gpus:,} allowed")
+        says.append(f"{counted(totals.gpus, 'GPU')}, over the {limits.max_gpus:,} allowed")
     if limits.max_hourly_usd is not None:
         if totals.hourly_usd is None:
             says.append(f"the cost an hour is unknown, and {limits.max_hourly_usd:,g} $/hour are allowed")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
+from gpukit.counted import counted
 from gpukit.finding import Finding, Severity
 from gpukit.report.change import UNKNOWN, Action, Change, ReplaceOrder, ResourceStep, name_of
 from gpukit.report.danger import Danger, Harm
@@ -20,7 +21,6 @@ from gpukit.report.gates import GateResult
 from gpukit.report.verdict import TOTALS_ALONE, Verdict, count_words, judge, number_lines, numbers_in_a_line
 from gpukit.report.wording import (
     change_words,
-    counted,
     danger_words,
     errors_first,
     short_type,

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from gpukit.counted import counted
 from gpukit.report.change import Action, Change, name_of
 from gpukit.report.danger import Danger
 from gpukit.report.escaping import terminal
@@ -9,7 +10,6 @@ from gpukit.report.gates import GateResult
 from gpukit.report.verdict import TOTALS_ALONE, Verdict, count_words, judge, numbers_in_a_line
 from gpukit.report.wording import (
     change_words,
-    counted,
     danger_words,
     errors_first,
     short_type,

@@ -7,6 +7,7 @@ The whole report, row by row, is in the comment and in the job's log; a summary 
 from collections.abc import Sequence
 from typing import Final
 
+from gpukit.counted import counted
 from gpukit.finding import Severity
 from gpukit.report.change import Action, Change
 from gpukit.report.danger import Danger
@@ -21,7 +22,7 @@ from gpukit.report.markdown import (
     refusals_section,
     totals_alone,
 )
-from gpukit.report.wording import counted, worst_findings_first
+from gpukit.report.wording import worst_findings_first
 
 _DANGER_CHARS: Final = 20_000
 _MAX_ERRORS: Final = 20

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from gpukit.counted import counted
 from gpukit.finding import Finding, Severity
 from gpukit.report.change import UNKNOWN, Action, Message, PropertyChange, ReplaceOrder
 from gpukit.report.danger import Danger, Harm
@@ -14,11 +15,6 @@ _MAX_CAUSES: Final = 6
 _EXCERPT_LEAD: Final = 20
 _EXCERPT_CHARS: Final = 80
 _PROVIDERS_LEFT_OUT: Final = ("aws", "kubernetes")
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number with its noun in the right form: `1 resource`, `2,000 resources`."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def worst_findings_first(findings: Iterable[Finding]) -> list[Finding]:

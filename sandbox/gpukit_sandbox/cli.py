@@ -80,7 +80,7 @@ def up(
 @_plain_errors
 def status(name: Name = DEFAULT_NAME, as_json: Json = False) -> None:
     """Show what runs: parts, endpoint, stacks."""
-    from gpukit_sandbox.summary import tell_count
+    from gpukit.counted import counted
 
     found = _sandbox(name).status()
     if as_json:
@@ -100,7 +100,7 @@ def status(name: Name = DEFAULT_NAME, as_json: Json = False) -> None:
                 f"pid {part['pid']}, {'running' if part['running'] else 'ended'}, log {part['log']}",
             )
         )
-    lines += [("stack", f"{stack}, {tell_count(number, 'resource')}") for stack, number in found["resources"].items()]
+    lines += [("stack", f"{stack}, {counted(number, 'resource')}") for stack, number in found["resources"].items()]
     lines += [
         (f"world {place}", ", ".join(f"{kind} {number:,}" for kind, number in sorted(kinds.items())))
         for place, kinds in sorted(found["world"].items())

@@ -20,13 +20,14 @@ from typing import Any, Final
 
 import yaml
 
+from gpukit.counted import counted
 from gpukit.plan import Plan
 from gpukit_sandbox.bought import put_into_cloud
 from gpukit_sandbox.engine import Engine, EngineFailed
 from gpukit_sandbox.errors import SandboxError, UnknownName
 from gpukit_sandbox.sandbox import Sandbox
 from gpukit_sandbox.state import DEFAULT_NAME, counted_by_engine, made_in_cloud, read_json, stack_resources, write_json
-from gpukit_sandbox.summary import gpukit_command, render_summary, tell_count, tell_path
+from gpukit_sandbox.summary import gpukit_command, render_summary, tell_path
 
 PROJECT_FILE: Final = "Pulumi.yaml"
 _SECRETS: Final = re.compile(r"^(encryptionsalt|encryptedkey|secretsprovider):.*\n?", re.MULTILINE)
@@ -334,7 +335,7 @@ def _how_to_go_on(command: str, stack: str, left: int) -> str:
     if command == "preview":
         return "nothing was changed: correct what it says above, then look again"
     if command == "down":
-        return f"{tell_count(left, 'resource')} of {stack} still stand: `make down STACK={stack}` goes on from here"
+        return f"{counted(left, 'resource')} of {stack} still stand: `make down STACK={stack}` goes on from here"
     return f"`make up STACK={stack}` goes on from here"
 
 

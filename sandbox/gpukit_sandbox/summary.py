@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from gpukit.counted import counted
 from gpukit.plan import Plan, PoolPlan, StoragePlan
 
 CONNECTIONS = ("connect", "jupyter", "start")
@@ -24,10 +25,10 @@ def render_summary(
 ) -> str:
     """Return the summary of a stack that stands in the sandbox, with three commands to try next."""
     connections = [f"  {name:<12} {outputs[name]}" for name in CONNECTIONS if outputs.get(name)]
-    counted = f"{tell_count(resources, 'cloud resource')} ({all_resources} with components and providers)"
+    stands = f"{counted(resources, 'cloud resource')} ({all_resources} with components and providers)"
     lines = [
         "",
-        f"{stack} stands in the sandbox: {counted} in {seconds:.0f} s; nothing of it costs money",
+        f"{stack} stands in the sandbox: {stands} in {seconds:.0f} s; nothing of it costs money",
         "",
         *(f"  {pool.name:<12} {_pool(pool)}" for pool in plan.all_pools),
         *(f"  {store.name:<12} {_store(store)}" for store in plan.storage),
@@ -55,11 +56,6 @@ def tell_path(path: Path) -> str:
     return str(path) if here.startswith("..") else here
 
 
-def tell_count(number: int, what: str) -> str:
-    """Return `1 resource`, `37 resources`."""
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
-
-
 def _next_commands(stack: str, stack_file: Path) -> list[str]:
     commands = {
         f"make preview STACK={stack}": f"nothing is left to do; edit {tell_path(stack_file)} and look again",
@@ -73,11 +69,11 @@ def _next_commands(stack: str, stack_file: Path) -> list[str]:
 def _pool(pool: PoolPlan) -> str:
     words = [f"{pool.nodes:,} x {pool.instance_type}"]
     if len(pool.node_groups) > 1:
-        words.append(tell_count(len(pool.node_groups), "node group"))
+        words.append(counted(len(pool.node_groups), "node group"))
     if pool.gpus:
         words.append(f"{pool.gpus:,} x {pool.gpu_model}")
     if pool.efa:
-        words.append(tell_count(pool.efa_interfaces_per_node * pool.nodes, "EFA interface"))
+        words.append(counted(pool.efa_interfaces_per_node * pool.nodes, "EFA interface"))
     zones = dict.fromkeys(zone for group in pool.node_groups for zone in group.availability_zones)
     return ", ".join([*words, *zones])
 
@@ -93,5 +89,5 @@ def _price(plan: Plan) -> str:
     sums = f"${plan.totals.hourly_usd:,.2f} an hour, ${plan.totals.monthly_usd:,.0f} a month on a real account"
     if not plan.totals.unpriced:
         return sums
-    left_out = tell_count(plan.totals.unpriced, "cost line")
+    left_out = counted(plan.totals.unpriced, "cost line")
     return f"at least {sums}: {left_out} without a known price {'is' if plan.totals.unpriced == 1 else 'are'} not in it"

@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from gpukit_sandbox.summary import gpukit_command, render_summary, tell_count, tell_path
+from gpukit_sandbox.summary import gpukit_command, render_summary, tell_path
 
+from gpukit.counted import counted
 from gpukit.plan import Plan
 from gpukit.planning import plan_from_preset
 
@@ -94,4 +95,4 @@ def test_gpukit_off_path_is_called_beside_this_python(tmp_path: Path, monkeypatc
 
 @pytest.mark.parametrize(("number", "told"), [(0, "0 faults"), (1, "1 fault"), (1200, "1,200 faults")])
 def test_one_is_not_many(number: int, told: str) -> None:
-    assert tell_count(number, "fault") == told
+    assert counted(number, "fault") == told
